@@ -1,0 +1,114 @@
+"""The command line: `mcp-bindgen generate|check|verify|explain|styles`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import __version__, source
+from .build import build
+from .errors import BindgenError
+from .ir import Protocol
+from .output import compare, unified, write
+from .render import Target, render
+from .style import builtin_styles, load_style
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0, 1 for a finding or a bad input, 2 for wrong usage."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except BindgenError as error:
+        print(f"mcp-bindgen: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("mcp-bindgen", description="Typed Python bindings from the MCP schema.")
+    parser.add_argument("--version", action="version", version=f"mcp-bindgen {__version__}")
+    root = source.package_root()
+    inputs = argparse.ArgumentParser(add_help=False)
+    inputs.add_argument("--schema", type=Path, default=root / "schema", help="folder of schema files and pins")
+    inputs.add_argument("--templates", type=Path, default=root / "templates", help="folder of built-in templates")
+    selection = argparse.ArgumentParser(add_help=False)
+    selection.add_argument("--style", action="append", metavar="NAME|FOLDER", help="styles (default: all built-in ones)")
+    selection.add_argument("--revision", action="append", metavar="R", help="revisions (default: all pinned ones)")
+    selection.add_argument("--out", type=Path, default=Path("generated"), help="output folder (default: generated)")
+    selection.add_argument("--package", default="mcp_bindings", help="dotted name of the package")
+    selection.add_argument("--runtime", default="", metavar="MODULE", help="use an installed runtime, e.g. mcp_bindings.runtime")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(name: str, run: object, help: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=help, description=help, parents=[inputs, *parents])
+        command.set_defaults(run=run)
+        return command
+
+    add("generate", _generate, "Write the bindings.", selection)
+    add("check", _check, "Compare the bindings on disk with what would be generated; write nothing.", selection)
+    add("styles", _styles, "List the built-in styles and what they keep.")
+    return parser
+
+
+def protocols(schema: Path, revisions: Sequence[str] | None) -> list[Protocol]:
+    """The intermediate models of the named revisions, oldest first; all pinned ones by default."""
+    pinned = source.read_pins(schema)
+    chosen = [revision for revision in pinned if not revisions or revision in revisions]
+    for revision in revisions or ():
+        if revision not in pinned:
+            source.load(schema, revision)
+    return [build(source.load(schema, revision)) for revision in chosen]
+
+
+def _files(arguments: argparse.Namespace) -> dict[Path, str]:
+    from .formatting import format_all
+
+    templates: Path = arguments.templates
+    models = protocols(arguments.schema, arguments.revision)
+    styles = [load_style(templates, name) for name in arguments.style or builtin_styles(templates)]
+    target = Target(arguments.package, arguments.runtime)
+    return format_all(render(models, styles, templates, target), _progress)
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        print(f"\rformatting {done}/{total}", end=end, file=sys.stderr, flush=True)
+
+
+def _generate(arguments: argparse.Namespace) -> int:
+    files = _files(arguments)
+    difference = compare(files, arguments.out)
+    write(files, arguments.out, difference)
+    written = len(difference.missing) + len(difference.changed)
+    removed = f", {len(difference.orphans)} orphans removed" if difference.orphans else ""
+    print(f"{len(files)} files, {written} written{removed}")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    files = _files(arguments)
+    difference = compare(files, arguments.out)
+    sys.stdout.writelines(unified(files, arguments.out, difference))
+    if difference:
+        print(f"mcp-bindgen: {arguments.out} is not what the generator emits; run `make generate`", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _styles(arguments: argparse.Namespace) -> int:
+    for name in builtin_styles(arguments.templates):
+        style = load_style(arguments.templates, name)
+        keeps = "keeps" if style.keeps_unknown else "drops"
+        checks = "checks" if style.validates_on_construct else "does not check"
+        needs = ", ".join(style.requires) or "the standard library only"
+        print(f"{name}: needs {needs}; keeps {style.bases} bases; {keeps} undeclared members; {checks} on construction")
+    return 0

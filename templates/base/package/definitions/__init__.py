@@ -1,0 +1,1 @@
+"""The definition tables, a module per revision."""
