@@ -1,0 +1,29 @@
+"""What all styles and revisions share. Names are loaded on first use, so that importing this package costs nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .errors import DecodeError as DecodeError
+    from .unset import UNSET as UNSET
+    from .unset import UnsetType as UnsetType
+
+__all__ = ["UNSET", "DecodeError", "UnsetType"]
+
+_HOMES = {"UNSET": "unset", "UnsetType": "unset", "DecodeError": "errors"}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
