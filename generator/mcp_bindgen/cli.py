@@ -10,6 +10,7 @@ from pathlib import Path
 from . import __version__, source
 from .build import build
 from .errors import BindgenError
+from .explain import explain
 from .ir import Protocol
 from .output import compare, unified, write
 from .render import Target, render
@@ -39,9 +40,10 @@ def _parser() -> argparse.ArgumentParser:
     inputs = argparse.ArgumentParser(add_help=False)
     inputs.add_argument("--schema", type=Path, default=root / "schema", help="folder of schema files and pins")
     inputs.add_argument("--templates", type=Path, default=root / "templates", help="folder of built-in templates")
-    selection = argparse.ArgumentParser(add_help=False)
+    revisions = argparse.ArgumentParser(add_help=False)
+    revisions.add_argument("--revision", action="append", metavar="R", help="revisions (default: all pinned ones)")
+    selection = argparse.ArgumentParser(add_help=False, parents=[revisions])
     selection.add_argument("--style", action="append", metavar="NAME|FOLDER", help="styles (default: all built-in ones)")
-    selection.add_argument("--revision", action="append", metavar="R", help="revisions (default: all pinned ones)")
     selection.add_argument("--out", type=Path, default=Path("generated"), help="output folder (default: generated)")
     selection.add_argument("--package", default="mcp_bindings", help="dotted name of the package")
     selection.add_argument("--runtime", default="", metavar="MODULE", help="use an installed runtime, e.g. mcp_bindings.runtime")
@@ -54,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
 
     add("generate", _generate, "Write the bindings.", selection)
     add("check", _check, "Compare the bindings on disk with what would be generated; write nothing.", selection)
+    add("verify", _verify, "Compare the model with datamodel-code-generator's reading of the schemas.", revisions)
+    command = add("explain", _explain, "Print a definition or method as the model sees it.", revisions)
+    command.add_argument("name", metavar="NAME", help="a definition, an inline object or a wire method")
     add("styles", _styles, "List the built-in styles and what they keep.")
     return parser
 
@@ -101,6 +106,31 @@ def _check(arguments: argparse.Namespace) -> int:
     if difference:
         print(f"mcp-bindgen: {arguments.out} is not what the generator emits; run `make generate`", file=sys.stderr)
         return 1
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from . import oracle
+
+    surprises = 0
+    for protocol in protocols(arguments.schema, arguments.revision):
+        schema = source.load(arguments.schema, protocol.revision)
+        found = oracle.unexpected(oracle.compare(protocol, schema), schema.overlay)
+        definitions = sum(not d.owner for d in protocol.declarations.values())
+        for disagreement in found:
+            print(f"{protocol.revision}: {disagreement}")
+        print(f"{protocol.revision}: {definitions} definitions compared, {len(found)} disagreements")
+        surprises += len(found)
+    return 1 if surprises else 0
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    templates: Path = arguments.templates
+    styles = [load_style(templates, name) for name in builtin_styles(templates)]
+    chosen = arguments.revision or [list(source.read_pins(arguments.schema))[-1]]
+    for protocol in protocols(arguments.schema, chosen):
+        for line in explain(protocol, arguments.name, styles):
+            print(line)
     return 0
 
 

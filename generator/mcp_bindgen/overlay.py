@@ -102,6 +102,7 @@ class Overlay:
     topics: Mapping[str, str] = field(default_factory=dict)
     capabilities: Mapping[str, str] = field(default_factory=dict)
     flatten: Mapping[str, Flatten] = field(default_factory=dict)
+    disagreements: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def open_questions(self) -> tuple[str, ...]:
@@ -189,4 +190,5 @@ _SECTIONS: dict[str, Callable[[Any], Any]] = {
     "topics": _table(_text),
     "capabilities": _table(_text),
     "flatten": _table(_entry(Flatten)),
+    "disagreements": _table(_text),
 }

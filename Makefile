@@ -1,0 +1,48 @@
+# The user's way in. Everything runs in .venv, made on first use from the exact versions in requirements.lock.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+OUT ?= generated
+JOBS ?= 2
+
+.PHONY: generate check verify test lint bench lock clean
+.DEFAULT_GOAL := generate
+
+$(READY): requirements.lock pyproject.toml
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+generate: $(READY) ## write the bindings
+	@$(BIN)/mcp-bindgen generate --out $(OUT)
+
+check: $(READY) ## fail if the bindings on disk are not what would be generated
+	@$(BIN)/mcp-bindgen check --out $(OUT)
+
+verify: $(READY) ## compare the model with a second reading of the schemas
+	@$(BIN)/mcp-bindgen verify
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(READY) ## style and strict types, for generator, tests and generated code
+	@$(BIN)/ruff check generator tests
+	@$(BIN)/black --check --quiet generator tests templates/runtime
+	@$(BIN)/mypy generator/mcp_bindgen
+	@$(BIN)/mypy generated/mcp_bindings
+	@$(BIN)/basedpyright --level error
+
+bench: $(READY) ## measure against the peers, in one run
+	@$(BIN)/python -m tests.bench
+
+lock: ## renew requirements.lock from pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --quiet --no-header --no-emit-index-url -o requirements.lock
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
