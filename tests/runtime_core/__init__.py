@@ -1,0 +1,1 @@
+"""Tests of the runtime that all styles and revisions share."""
