@@ -28,7 +28,7 @@ def build(schema: Schema) -> ir.Protocol:
     walk = _Walk(schema)
     for name in schema.corrected[schema.section]:
         walk.definition(name)
-    declarations = _deprecate(_fill(walk.declared, overlay), overlay)
+    declarations = _deprecate(_fill(walk.declared), overlay)
     declarations = merge_hoisted(infer(declarations, overlay))
     declarations = _fill_derived(declarations, overlay)
     declarations = _kinds(declarations, walk.open, overlay)
@@ -66,7 +66,7 @@ class _Walk:
             other = self.declared[name].owner
             raise self.error(
                 at,
-                f"the name {name!r} is taken already, {'by an inline object of ' + other if other else 'by a definition'}",
+                f"the name {name!r} is taken already, {f'by an inline object of {other}' if other else 'by a definition'}",
                 f"rename one of the two with a correction of {at}",
             )
         node = self.schema_object(node, at)
@@ -136,7 +136,11 @@ class _Walk:
                 return ir.Enum(tuple(values))
             case {"const": _} | {"enum": _}:
                 key = "const" if "const" in node else "enum"
-                raise self.error(f"{at}/{key}", f"{json.dumps(node[key])} is not supported", self.correction(f"{at}/{key}", node[key]))
+                raise self.error(
+                    f"{at}/{key}",
+                    f"{json.dumps(node[key])} is not supported",
+                    self.correction(f"{at}/{key}", node[key]),
+                )
             case {"type": list(kinds)}:
                 return ir.Union(tuple(self.type({**node, "type": kind}, at, path) for kind in kinds), ir.Arm(0))
             case {"type": "array"}:
@@ -151,9 +155,13 @@ class _Walk:
                 return ir.Ref(path)
             case {"type": "object"}:
                 extra = node.get("additionalProperties", {})
-                return ir.MapOf(ir.Any() if extra is True else self.type(extra, f"{at}/additionalProperties", f"{path}Value"))
+                return ir.MapOf(
+                    ir.Any() if extra is True else self.type(extra, f"{at}/additionalProperties", f"{path}Value")
+                )
             case {"type": other}:
-                raise self.error(f"{at}/type", f"unknown type {json.dumps(other)}", self.correction(f"{at}/type", other))
+                raise self.error(
+                    f"{at}/type", f"unknown type {json.dumps(other)}", self.correction(f"{at}/type", other)
+                )
             case _ if set(node) <= {"description", "title", "$comment"}:
                 return ir.Any()
             case _:
@@ -225,14 +233,17 @@ def _reading_order(fields: Mapping[str, ir.Field]) -> tuple[ir.Field, ...]:
 # --- facts of the overlay --------------------------------------------------------------------------------------------
 
 
-def _fill(declared: Declarations, overlay: Overlay) -> Declarations:
+def _fill(declared: Declarations) -> Declarations:
     """Required constants fill themselves in."""
 
-    def fill(member: ir.Field) -> ir.Field:
-        constant = isinstance(member.type, ir.Const) and not isinstance(member.type.value, bool)
-        return replace(member, fill=member.type.value) if constant and member.required else member  # type: ignore[union-attr]
+    def fill(_: ir.Record, member: ir.Field) -> ir.Field:
+        match member:
+            case ir.Field(required=True, type=ir.Const(value=value)) if not isinstance(value, bool):
+                return replace(member, fill=value)
+            case _:
+                return member
 
-    return _map_fields(declared, lambda _, member: fill(member))
+    return _map_fields(declared, fill)
 
 
 def _fill_derived(declared: Declarations, overlay: Overlay) -> Declarations:
@@ -273,7 +284,13 @@ def _deprecate(declared: Declarations, overlay: Overlay) -> Declarations:
 
 def _kinds(declared: Declarations, free: set[str], overlay: Overlay) -> Declarations:
     """Opaque by overlay; open if reached through `_meta`, or free with nothing derived; else closed."""
-    metas = {f.type.name for r in declared.values() if isinstance(r, ir.Record) for f in r.fields if f.wire == "_meta" and isinstance(f.type, ir.Ref)}
+    metas = {
+        f.type.name
+        for r in declared.values()
+        if isinstance(r, ir.Record)
+        for f in r.fields
+        if f.wire == "_meta" and isinstance(f.type, ir.Ref)
+    }
     derived_from = {base for r in declared.values() if isinstance(r, ir.Record) for base in r.bases}
     result = dict(declared)
     for name, record in declared.items():
@@ -281,7 +298,9 @@ def _kinds(declared: Declarations, free: set[str], overlay: Overlay) -> Declarat
             continue
         if name in overlay.opaque:
             result[name] = replace(record, kind="opaque")
-        elif name in overlay.open or (name not in overlay.closed and (name in metas or (name in free and name not in derived_from))):
+        elif name in overlay.open or (
+            name not in overlay.closed and (name in metas or (name in free and name not in derived_from))
+        ):
             result[name] = replace(record, kind="open")
     for section in ("opaque", "open", "closed"):
         for name in getattr(overlay, section):

@@ -43,10 +43,14 @@ def _parser() -> argparse.ArgumentParser:
     revisions = argparse.ArgumentParser(add_help=False)
     revisions.add_argument("--revision", action="append", metavar="R", help="revisions (default: all pinned ones)")
     selection = argparse.ArgumentParser(add_help=False, parents=[revisions])
-    selection.add_argument("--style", action="append", metavar="NAME|FOLDER", help="styles (default: all built-in ones)")
+    selection.add_argument(
+        "--style", action="append", metavar="NAME|FOLDER", help="styles (default: all built-in ones)"
+    )
     selection.add_argument("--out", type=Path, default=Path("generated"), help="output folder (default: generated)")
     selection.add_argument("--package", default="mcp_bindings", help="dotted name of the package")
-    selection.add_argument("--runtime", default="", metavar="MODULE", help="use an installed runtime, e.g. mcp_bindings.runtime")
+    selection.add_argument(
+        "--runtime", default="", metavar="MODULE", help="use an installed runtime, e.g. mcp_bindings.runtime"
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(name: str, run: object, help: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -191,7 +191,11 @@ def _statements(lines: dict[tuple[str, str], str], indent: str) -> str:
             modules[module][-1] = f"import {modules[module][-1]}"
 
     def rank(module: str) -> tuple[int, int, str]:
-        return (0 if module in _STDLIB else 2 if module.startswith(".") else 1, -len(module) + len(module.lstrip(".")), module)
+        return (
+            0 if module in _STDLIB else 2 if module.startswith(".") else 1,
+            -len(module) + len(module.lstrip(".")),
+            module,
+        )
 
     groups: list[str] = []
     previous: int | None = None

@@ -18,7 +18,9 @@ def explain(protocol: ir.Protocol, name: str, styles: Sequence[Style]) -> Iterat
     if declaration is None:
         names = [*protocol.declarations, *(m.wire for m in protocol.methods)]
         close = difflib.get_close_matches(name, names, 3) or names[:3]
-        raise BindgenError(f"MCP {protocol.revision}", f"no definition or method called {name!r}", f"did you mean {', '.join(close)}?")
+        raise BindgenError(
+            f"MCP {protocol.revision}", f"no definition or method called {name!r}", f"did you mean {', '.join(close)}?"
+        )
     revision = Revision(protocol, styles[0])
     yield f"{declaration.name} (MCP {protocol.revision}){', deprecated' if declaration.deprecated else ''}"
     if declaration.owner:
@@ -40,7 +42,9 @@ def show(type: ir.Type) -> str:
     """A type in words close to JSON Schema's."""
     match type:
         case ir.Scalar(kind=kind, minimum=low, maximum=high):
-            bounds = f" {'' if low is None else low}..{'' if high is None else high}" if (low, high) != (None, None) else ""
+            bounds = (
+                f" {'' if low is None else low}..{'' if high is None else high}" if (low, high) != (None, None) else ""
+            )
             return f"{kind}{bounds}"
         case ir.Const(value=value):
             return f"constant {value!r}"
@@ -92,7 +96,8 @@ def _usage(protocol: ir.Protocol, name: str) -> Iterator[str]:
     for method in protocol.methods:
         if name in (method.message, method.params, method.result):
             part = {method.message: "message", method.params: "params", method.result: "result"}[name]
+            sent = f"{method.kind} from the {method.sender}"
             embedded = ", embedded in results" if method.role == "embedded" else ""
-            yield f"  {part} of {method.wire} ({method.kind} from the {method.sender}{embedded}), in Python {method.name}"
+            yield f"  {part} of {method.wire} ({sent}{embedded}), in Python {method.name}"
     users = [d.name for d in protocol.declarations.values() if name in ir.uses(d)]
     yield f"  used by {', '.join(users)}" if users else "  used by nothing"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -33,27 +33,29 @@ def format_all(files: Mapping[Path, str], progress: Progress, cache: Path | None
                 missing.append(path)
     workers = min(os.cpu_count() or 1, len(missing))
     if workers <= 1:
-        results = map(_format, (files[path] for path in missing))
-        _collect(missing, results, files, formatted, cache, progress)
+        _collect(missing, map(_format, (files[path] for path in missing)), files, formatted, cache, progress)
     else:
         missing.sort(key=lambda path: -len(files[path]))  # the longest first: the pool ends together
         with ProcessPoolExecutor(workers) as pool:
-            results = pool.map(_format, [files[path] for path in missing])
-            _collect(missing, results, files, formatted, cache, progress)
+            _collect(missing, pool.map(_format, [files[path] for path in missing]), files, formatted, cache, progress)
     return formatted
 
 
 def _collect(
     paths: list[Path],
-    results: object,
+    results: Iterable[tuple[str, str]],
     files: Mapping[Path, str],
     formatted: dict[Path, str],
     cache: Path,
     progress: Progress,
 ) -> None:
-    for done, (path, (text, problem)) in enumerate(zip(paths, results, strict=True), 1):  # type: ignore[call-overload]
+    for done, (path, (text, problem)) in enumerate(zip(paths, results, strict=True), 1):
         if problem:
-            raise BindgenError(str(path), f"the templates produced invalid Python: {problem}", "correct the template named on top of the file")
+            raise BindgenError(
+                str(path),
+                f"the templates produced invalid Python: {problem}",
+                "correct the template named on top of the file",
+            )
         formatted[path] = text
         _store(cache / _key(files[path]), text)
         progress(done, len(paths))
@@ -61,11 +63,13 @@ def _collect(
 
 def _format(text: str) -> tuple[str, str]:
     import black  # costs 160 ms: only where something has to be formatted
+    from black.mode import TargetVersion
+    from black.parsing import InvalidInput
 
-    mode = black.Mode(target_versions={black.TargetVersion.PY311}, line_length=LINE_LENGTH)
+    mode = black.Mode(target_versions={TargetVersion.PY311}, line_length=LINE_LENGTH)
     try:
         return black.format_str(text, mode=mode), ""
-    except (black.InvalidInput, ValueError) as error:
+    except (InvalidInput, ValueError) as error:
         return "", str(error)
 
 

@@ -14,27 +14,33 @@ Declarations = dict[str, ir.Declaration]
 def infer(declared: Declarations, overlay: Overlay) -> Declarations:
     """The declarations with bases: stated by the overlay, by `allOf`, or else inferred from structure.
 
-    A record extends another if it has all its members, the same or narrower, and says the same about those that
-    are the same. Direct bases only, each in definition order. Raises BindgenError for a stale overlay entry.
+    A record extends another if it plays the same role (a request is no notification, though it has all of its
+    members), has all its members, the same or narrower, and says the same about those that are the same. Direct
+    bases only, each in definition order. Raises BindgenError for a stale overlay entry.
     """
     compare = _Comparison(declared)
     definitions = [d for d in declared.values() if isinstance(d, ir.Record) and d.owner is None]
+    candidates = [d for d in definitions if d.name not in overlay.open]  # a free map hands nothing down
     result = dict(declared)
     inferred: dict[str, tuple[str, ...]] = {}
     for record in definitions:
-        bases = [base.name for base in definitions if base.name != record.name and compare.extends(record, base)]
-        inferred[record.name] = record.bases or tuple(bases)
+        found = [base.name for base in candidates if base.name != record.name and compare.extends(record, base)]
+        inferred[record.name] = record.bases or tuple(found)
     for name, entry in overlay.inheritance.items():
         if name not in inferred:
             raise overlay.stale("inheritance", name, "no such record")
         for base in entry.bases:
             if base not in inferred and not _is_free_map(declared.get(base)):
                 raise overlay.stale("inheritance", name, f"no such base {base!r}")
-    truth = {name: tuple(overlay.inheritance[name].bases) if name in overlay.inheritance else bases for name, bases in inferred.items()}
-    for name in truth:
-        record = result[name]
-        assert isinstance(record, ir.Record)
-        result[name] = replace(record, bases=_direct(truth, truth[name]))
+    denied = {name: set(inferred[name]) - set(entry.bases) for name, entry in overlay.inheritance.items()}
+    truth: dict[str, tuple[str, ...]] = {}
+    for name, bases in inferred.items():
+        # What a base was denied, it cannot hand down.
+        above = {base for other in bases if other in denied for base in denied[other]}
+        kept = tuple(base for base in bases if base not in above)
+        truth[name] = overlay.inheritance[name].bases if name in overlay.inheritance else kept
+    for record in definitions:
+        result[record.name] = replace(record, bases=_direct(truth, truth[record.name]))
     for name, entry in overlay.inheritance.items():
         if _direct(truth, inferred[name]) == _direct(truth, entry.bases):
             raise overlay.stale("inheritance", name, "inference finds these bases by itself")
@@ -56,8 +62,7 @@ def merge_hoisted(declared: Declarations) -> Declarations:
                 if own is None or not isinstance(own.type, ir.Ref) or not isinstance(inherited.type, ir.Ref):
                     continue
                 mine, theirs = declared[own.type.name], declared[inherited.type.name]
-                if mine.owner and theirs.owner and mine.name != theirs.name and _same_shape(mine, theirs):
-                    alias[mine.name] = theirs.name
+                alias |= _twins(mine, theirs, declared) or {}
     while any(target in alias for target in alias.values()):
         alias = {name: alias.get(target, target) for name, target in alias.items()}
     gone = set(alias)
@@ -83,7 +88,7 @@ class _Comparison:
 
     def extends(self, record: ir.Record, base: ir.Record) -> bool:
         """Whether `record` has all members of `base`, and more or narrower ones."""
-        if not base.fields:
+        if not base.fields or ((role := _role(base.name)) and role != _role(record.name)):
             return False
         changed = len(record.fields) > len(base.fields)
         for theirs in base.fields:
@@ -153,6 +158,15 @@ class _Comparison:
         return self.memo[key]
 
 
+_ROLES = {word: word for word in ("Request", "Notification", "Result", "Response", "Params")} | {"Error": "Response"}
+
+
+def _role(name: str) -> str:
+    """The part that a message type plays, by the last word of its name; params are of a request or a notification."""
+    role = next((role for word, role in _ROLES.items() if name.endswith(word)), "")
+    return f"Notification{role}" if role == "Params" and "Notification" in name else role
+
+
 def _direct(bases_of: Mapping[str, tuple[str, ...]], bases: tuple[str, ...]) -> tuple[str, ...]:
     """`bases` without those that another one already derives from."""
 
@@ -171,10 +185,27 @@ def _is_free_map(declaration: ir.Declaration | None) -> bool:
     return isinstance(declaration, ir.Alias) and declaration.type == ir.MapOf(ir.Any())
 
 
-def _same_shape(left: ir.Declaration, right: ir.Declaration) -> bool:
-    if isinstance(left, ir.Record) and isinstance(right, ir.Record):
-        return left.fields == right.fields and left.doc == right.doc and left.kind == right.kind
-    return isinstance(left, ir.Alias) and isinstance(right, ir.Alias) and left.type == right.type
+def _twins(
+    mine: ir.Declaration, theirs: ir.Declaration, declared: Mapping[str, ir.Declaration]
+) -> dict[str, str] | None:
+    """`mine` -> `theirs`, and the same for the objects inside, if both are hoisted and alike; None if they differ."""
+    if not (mine.owner and theirs.owner) or mine.doc != theirs.doc:
+        return None
+    found = {mine.name: theirs.name} if mine.name != theirs.name else {}
+    if not (isinstance(mine, ir.Record) and isinstance(theirs, ir.Record)):
+        same = isinstance(mine, ir.Alias) and isinstance(theirs, ir.Alias) and mine.type == theirs.type
+        return found if same else None
+    if [replace(f, type=ir.Any()) for f in mine.fields] != [replace(f, type=ir.Any()) for f in theirs.fields]:
+        return None
+    for left, right in zip(mine.fields, theirs.fields, strict=True):
+        if left.type != right.type:
+            if not (isinstance(left.type, ir.Ref) and isinstance(right.type, ir.Ref)):
+                return None
+            inner = _twins(declared[left.type.name], declared[right.type.name], declared)
+            if inner is None:
+                return None
+            found |= inner
+    return found
 
 
 def _renamed(type: ir.Type, alias: Mapping[str, str]) -> ir.Type:

@@ -65,7 +65,9 @@ def _method(
     method = record.field("method") if isinstance(record, ir.Record) else None
     if not isinstance(record, ir.Record) or method is None or not isinstance(method.type, ir.Const):
         raise BindgenError(
-            f"{overlay.file}#corrections", f"{message} is a {kind} without a constant `method`", f"correct the definition {message}"
+            f"{overlay.file}#corrections",
+            f"{message} is a {kind} without a constant `method`",
+            f"correct the definition {message}",
         )
     params = record.field("params")
     stem = message.removesuffix("Request" if kind == "request" else "Notification")

@@ -12,9 +12,13 @@ from . import ir
 
 # What a class body or a mapping base of any built-in style needs for itself; an attribute gets a trailing underscore.
 _RESERVED_ATTRIBUTES = frozenset(
-    "bool bytes dict float int list object str tuple filled member self cls "
-    "get items keys values "
-    "construct copy dict from_orm json parse_file parse_obj parse_raw schema schema_json update_forward_refs validate".split()
+    {
+        *("bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"),
+        *("filled", "member", "self", "cls"),
+        *("get", "items", "keys", "values"),
+        *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw"),
+        *("schema", "schema_json", "update_forward_refs", "validate"),
+    }
 )
 _QUALIFIED = re.compile(r"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/(?=.)")
 
@@ -55,7 +59,7 @@ _LOWER_BUILTINS = frozenset(name for name in dir(builtins) if name[0].islower())
 
 
 def attribute(wire: str) -> str:
-    """The attribute for a wire member, before collisions: `_meta` -> `meta`, `io.x/protocolVersion` -> `protocol_version`."""
+    """The attribute for a wire member, before collisions: `_meta` -> `meta`, `io.x/logLevel` -> `log_level`."""
     name = identifier(snake(_QUALIFIED.sub("", wire)))
     if name in _RESERVED_ATTRIBUTES or name.startswith("model_"):
         return f"{name}_"

@@ -14,6 +14,7 @@ from . import ir, unions
 from .overlay import Overlay
 from .source import Schema
 
+
 @dataclass(frozen=True)
 class Disagreement:
     """One thing that the two readings see differently; `member` is empty for the definition itself."""
@@ -49,19 +50,20 @@ def unexpected(disagreements: tuple[Disagreement, ...], overlay: Overlay) -> tup
 
 def _second_reading(schema: Schema) -> types.ModuleType:
     """The other tool's models, imported from its output."""
-    import datamodel_code_generator as other  # heavy: only here
+    from datamodel_code_generator import InputFileType, PythonVersion, generate  # heavy: only here
+    from datamodel_code_generator.enums import DataModelType
 
-    text = other.generate(
+    text = generate(
         json.dumps(schema.corrected),
-        input_file_type=other.InputFileType.JsonSchema,
-        output_model_type=other.DataModelType.PydanticV2BaseModel,
-        target_python_version=other.PythonVersion.PY_311,
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType.PydanticV2BaseModel,
+        target_python_version=PythonVersion.PY_311,
         formatters=[],
     )
     module = types.ModuleType(f"second_reading_{schema.revision.replace('-', '_')}")
     sys.modules[module.__name__] = module  # forward references resolve through it
     try:
-        exec(compile(str(text), module.__name__, "exec"), module.__dict__)  # noqa: S102  # the tool's own output
+        exec(compile(str(text), module.__name__, "exec"), module.__dict__)  # the tool's own output
     finally:
         del sys.modules[module.__name__]
     return module

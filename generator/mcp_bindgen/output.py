@@ -63,7 +63,9 @@ def write(files: Mapping[Path, str], out: Path, difference: Difference) -> None:
             (out / path).unlink()
             _drop_empty(out, (out / path).parent)
     except OSError as error:
-        raise BindgenError(str(error.filename or out), f"cannot be written ({error.strerror})", "free the path, then run it again") from None
+        raise BindgenError(
+            str(error.filename or out), f"cannot be written ({error.strerror})", "free the path, then run it again"
+        ) from None
     finally:
         for temporary, _ in staged:
             temporary.unlink(missing_ok=True)

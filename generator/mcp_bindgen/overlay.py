@@ -111,7 +111,9 @@ class Overlay:
 
     def stale(self, section: str, entry: str, reason: str) -> BindgenError:
         """The error for an entry that matches nothing."""
-        return BindgenError(f"{self.file}#{section}", f"{entry}: {reason}", f"drop the entry {entry!r} from {section!r}")
+        return BindgenError(
+            f"{self.file}#{section}", f"{entry}: {reason}", f"drop the entry {entry!r} from {section!r}"
+        )
 
 
 def read_overlay(file: Path) -> Overlay:

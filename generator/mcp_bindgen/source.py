@@ -74,7 +74,9 @@ def load(folder: Path, revision: str) -> Schema:
     pins = read_pins(folder)
     if revision not in pins:
         known = ", ".join(pins)
-        raise BindgenError(str(folder / PINS), f"no revision {revision!r}", f"choose one of {known}, or run `make bump`")
+        raise BindgenError(
+            str(folder / PINS), f"no revision {revision!r}", f"choose one of {known}, or run `make bump`"
+        )
     pin = pins[revision]
     file = folder / revision / "schema.json"
     data = _read(file)
@@ -150,7 +152,9 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise BindgenError(str(file), f"cannot be read ({error.strerror})", "`make bump` fetches schema files") from None
+        raise BindgenError(
+            str(file), f"cannot be read ({error.strerror})", "`make bump` fetches schema files"
+        ) from None
 
 
 def _parse(file: Path, data: bytes) -> Document:

@@ -64,7 +64,7 @@ def load_style(templates: Path, name: str) -> Style:
     return Style(
         name=folder.resolve().name,
         layers=(folder, *(parent.layers if parent else (templates / "base",))),
-        requires=tuple(values["requires"]),  # type: ignore[arg-type]
+        requires=tuple(values["requires"]),
         bases=str(values["bases"]),
         keeps_unknown=bool(values["keeps_unknown"]),
         validates_on_construct=bool(values["validates_on_construct"]),

@@ -61,9 +61,9 @@ def _own_messages(protocol: ir.Protocol) -> dict[str, str]:
         stem = method.message.removesuffix("Request")
         names = {method.message, method.params, method.result, f"{stem}ResultResponse"}
         for name in filter(None, names):
-            if name in protocol.declarations:
-                if owner.setdefault(name, _topic_name(method)) != _topic_name(method):
-                    contested.add(name)
+            topic = _topic_name(method)
+            if name in protocol.declarations and owner.setdefault(name, topic) != topic:
+                contested.add(name)
     return {name: topic for name, topic in owner.items() if name not in contested}
 
 

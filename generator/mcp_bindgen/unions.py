@@ -234,7 +234,9 @@ def _separates(
     if optional:
         return len(rest) == 1
     return all(
-        c.record is not None and (f := c.record.field(member)) is not None and resolve(f.type, lookup) == ir.Scalar("string")
+        c.record is not None
+        and (f := c.record.field(member)) is not None
+        and resolve(f.type, lookup) == ir.Scalar("string")
         for c in plain
     )
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from inline import REVISION, STRING, const, model, obj, ref, schema_folder
-
 from mcp_bindgen import cli
 from mcp_bindgen.errors import BindgenError
 
@@ -62,9 +61,21 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str]] = {
         "not supported",
         '"pointer": "/$defs/A/additionalProperties"',
     ),
-    "enum of numbers": ({"A": {"enum": [1, 2]}}, {}, "schema.json#/$defs/A/enum", "[1, 2] is not supported", "/$defs/A/enum"),
+    "enum of numbers": (
+        {"A": {"enum": [1, 2]}},
+        {},
+        "schema.json#/$defs/A/enum",
+        "[1, 2] is not supported",
+        "/$defs/A/enum",
+    ),
     "unknown type": ({"A": {"type": "date"}}, {}, "schema.json#/$defs/A/type", 'unknown type "date"', "/$defs/A/type"),
-    "not a schema": ({"A": obj(b=3)}, {}, "schema.json#/$defs/A/properties/b", "not a schema: 3", "/$defs/A/properties/b"),
+    "not a schema": (
+        {"A": obj(b=3)},
+        {},
+        "schema.json#/$defs/A/properties/b",
+        "not a schema: 3",
+        "/$defs/A/properties/b",
+    ),
     "correction without its place": (
         {"A": SAME},
         {"corrections": [{"pointer": "/$defs/B/type", "old": 1, "new": 2, "reason": "r"}]},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from conftest import LATEST, protocol_of
 from inline import STRING, const, model, obj, ref
-
 from mcp_bindgen import ir
 
 # base -> derived, 2026-07-28, direct relations only.
@@ -24,8 +23,8 @@ TRUTH = {
     "JSONRPCNotification": "CancelledNotification ProgressNotification ResourceListChangedNotification "
     "SubscriptionsAcknowledgedNotification ResourceUpdatedNotification PromptListChangedNotification "
     "ToolListChangedNotification LoggingMessageNotification",
-    "JSONRPCRequest": "DiscoverRequest PaginatedRequest ReadResourceRequest SubscriptionsListenRequest GetPromptRequest "
-    "CallToolRequest CompleteRequest",
+    "JSONRPCRequest": "DiscoverRequest PaginatedRequest ReadResourceRequest SubscriptionsListenRequest "
+    "GetPromptRequest CallToolRequest CompleteRequest",
     "CacheableResult": "DiscoverResult ReadResourceResult ListResourcesResult ListResourceTemplatesResult "
     "ListPromptsResult ListToolsResult",
     "PaginatedResult": "ListResourcesResult ListResourceTemplatesResult ListPromptsResult ListToolsResult",

@@ -6,7 +6,6 @@ from typing import Any
 
 import mcp_types.methods as official
 import pytest
-
 from mcp_bindgen import ir
 
 REQUESTS: dict[str, dict[tuple[str, str], Any]] = {
@@ -75,7 +74,7 @@ def test_results_agree(protocol: ir.Protocol) -> None:
         assert {arm.__name__ for arm in arms} <= names | {"CreateTaskResult"}, wire
         assert method.result in {arm.__name__ for arm in arms} | {"EmptyResult"}, wire
         checked += 1
-    assert checked >= 12 or protocol.revision == "2026-07-28" and checked == 10
+    assert checked >= 12 or (protocol.revision == "2026-07-28" and checked == 10)
 
 
 def test_multi_round_agrees() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from conftest import protocol_of
 from inline import STRING, const, model, obj, ref
-
 from mcp_bindgen import ir, unions
 
 A = ir.Arm
