@@ -64,9 +64,10 @@ class _Walk:
         """Declare `node` under `name`: a record if it is an object with members, else an alias."""
         if name in self.declared:
             other = self.declared[name].owner
+            by = f"an inline object of {other}" if other else "a definition"
             raise self.error(
                 at,
-                f"the name {name!r} is taken already, {f'by an inline object of {other}' if other else 'by a definition'}",
+                f"the name {name!r} is taken already, by {by}",
                 f"rename one of the two with a correction of {at}",
             )
         node = self.schema_object(node, at)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
-from . import __version__, source
+from . import __version__, cache, source
 from .build import build
 from .errors import BindgenError
 from .explain import explain
 from .ir import Protocol
 from .output import compare, unified, write
-from .render import Target, render
 from .style import builtin_styles, load_style
 
 
@@ -78,13 +79,23 @@ def protocols(schema: Path, revisions: Sequence[str] | None) -> list[Protocol]:
 
 
 def _files(arguments: argparse.Namespace) -> dict[Path, str]:
-    from .formatting import format_all
-
+    """The files to emit: from the cache if they were made from exactly these inputs before."""
     templates: Path = arguments.templates
-    models = protocols(arguments.schema, arguments.revision)
     styles = [load_style(templates, name) for name in arguments.style or builtin_styles(templates)]
+    trees = [Path(__file__).parent, templates, arguments.schema, *(layer for s in styles for layer in s.layers)]
+    choice = json.dumps([arguments.revision, [s.name for s in styles], arguments.package, arguments.runtime])
+    address = cache.key(cache.fingerprint(trees), choice, version("black"), version("jinja2"))
+    kept = cache.read(address)
+    if kept is not None:
+        return {Path(path): text for path, text in json.loads(kept).items()}
+    from .formatting import format_all  # these two bring jinja2 and black
+    from .render import Target, render
+
+    models = protocols(arguments.schema, arguments.revision)
     target = Target(arguments.package, arguments.runtime)
-    return format_all(render(models, styles, templates, target), _progress)
+    files = format_all(render(models, styles, templates, target), _progress)
+    cache.write(address, json.dumps({path.as_posix(): text for path, text in files.items()}))
+    return files
 
 
 def _progress(done: int, total: int) -> None:
