@@ -283,7 +283,7 @@ def _refused(maker: _Maker, type: Any) -> list[Any]:
 
 
 def _plausible(maker: _Maker, type: Any, value: Any) -> bool:
-    kind = _kind_of(value)
+    kind: str | None = _kind_of(value)
     match type:
         case _defs.Ref(name=name):
             return _plausible(maker, maker.definitions[name], value)
@@ -295,7 +295,7 @@ def _plausible(maker: _Maker, type: Any, value: Any) -> bool:
         case _defs.Const(value=constant):
             return bool(value == constant)  # on the safe side: True would do for 1
         case _defs.Enum(values=values, open=is_open):
-            return value in values or (is_open and kind == "string")
+            return bool(value in values or (is_open and kind == "string"))
         case _defs.Number():
             return kind in ("integer", "number")
         case _defs.Record() | _defs.MapOf():
@@ -303,7 +303,7 @@ def _plausible(maker: _Maker, type: Any, value: Any) -> bool:
         case _defs.ListOf():
             return kind == "array"
         case _:
-            return kind == type.__class__.__name__.lower()
+            return bool(kind == type.__class__.__name__.lower())
 
 
 def _overfull(maker: _Maker, item: Any, value: list[Any], most: int) -> Callable[[st.DrawFn], list[Any]]:

@@ -59,6 +59,7 @@ def schema_of(type: Any) -> Schema:
 
 def _decision(leaf: Any, arms: dict[str, Schema], about: Callable[[Schema], Schema]) -> Schema:
     """The schema that follows a plan. `about` turns a condition on what the plan looks at into one on the union."""
+    steps: list[tuple[Schema, Any]]
     match leaf:
         case None:
             return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias
@@ -53,7 +52,9 @@ def quoted(text: str) -> str:
     """`text` as a JSON string on one line, cut when long; safe to print whatever it holds."""
     if len(text) > _LONGEST_STRING:
         text = f"{text[:_LONGEST_STRING]}…"
-    return json.dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    from json import dumps  # here: codecs import this module at start-up, and nobody may ever ask for a text
+
+    return dumps(text, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 def described(value: object) -> str:
@@ -68,7 +69,10 @@ def described(value: object) -> str:
         # int's own repr: enums have another, and Python refuses to print very long integers
         return int.__repr__(value) if abs(value) < _LONGEST_INTEGER else "a very large integer"
     if isinstance(value, float):
-        return float.__repr__(value) if isfinite(value) else f"{float.__repr__(value)}, which is not a JSON number"
+        text = float.__repr__(value)
+        if isfinite(value):
+            return text
+        return f"{text.replace('nan', 'NaN').replace('inf', 'Infinity')}, which is not a JSON number"
     kind = kind_of(value)
     return NOUNS[kind] if kind else f"a value of the Python type {type(value).__name__}, which is not JSON"
 

@@ -148,7 +148,12 @@ def test_an_error_in_build_is_not_disguised() -> None:
 
 
 def test_containers_are_new_and_free_values_are_not() -> None:
-    raw = {"name": "n", "arguments": {"a": [1]}, "content": [{"uri": "u", "text": "t"}], "structured": [{}]}
+    raw: dict[str, Any] = {
+        "name": "n",
+        "arguments": {"a": [1]},
+        "content": [{"uri": "u", "text": "t"}],
+        "structured": [{}],
+    }
     _, members, _ = decode("CallParams", raw)
     assert members["arguments"] == raw["arguments"]
     assert members["arguments"] is not raw["arguments"]
@@ -192,8 +197,8 @@ def test_check_builds_nothing() -> None:
         (d.Integer(), True, "integer: expected an integer, got true"),
         (d.Integer(), 1.5, "integer: expected an integer, got 1.5"),
         (d.Integer(), "1", "integer: expected an integer, got a string"),
-        (d.Integer(), NAN, "integer: expected an integer, got nan, which is not a JSON number"),
-        (d.Integer(), INF, "integer: expected an integer, got inf, which is not a JSON number"),
+        (d.Integer(), NAN, "integer: expected an integer, got NaN, which is not a JSON number"),
+        (d.Integer(), INF, "integer: expected an integer, got Infinity, which is not a JSON number"),
         (d.Integer(minimum=0), -1, "integer: expected an integer of at least 0, got -1"),
         (d.Integer(maximum=9), 10.0, "integer: expected an integer of at most 9, got 10"),
         pytest.param(
@@ -205,9 +210,13 @@ def test_check_builds_nothing() -> None:
         (d.Integer(0, 9), False, "integer: expected an integer from 0 to 9, got false"),
         (d.Number(), True, "number: expected a number, got true"),
         (d.Number(), "1", "number: expected a number, got a string"),
-        (d.Number(), NAN, "number: expected a number, got nan, which is not a JSON number"),
-        (d.Number(), -INF, "number: expected a number, got -inf, which is not a JSON number"),
-        (d.Number(minimum=0), -INF, "number: expected a number of at least 0, got -inf, which is not a JSON number"),
+        (d.Number(), NAN, "number: expected a number, got NaN, which is not a JSON number"),
+        (d.Number(), -INF, "number: expected a number, got -Infinity, which is not a JSON number"),
+        (
+            d.Number(minimum=0),
+            -INF,
+            "number: expected a number of at least 0, got -Infinity, which is not a JSON number",
+        ),
         (d.Number(0, 1), 1.5, "number: expected a number from 0 to 1, got 1.5"),
         (d.Number(0, 1), [], "number: expected a number from 0 to 1, got an array"),
         (d.Boolean(), 0, "boolean: expected a boolean, got 0"),
@@ -279,7 +288,7 @@ def call(**params: Any) -> dict[str, Any]:
             "Call: params.arguments: expected an object, got null (leave an optional member out instead)",
         ),
         ("Call", call(name=None), "Call: params.name: expected a string, got null"),
-        ("Call", {**call(name="n"), 5: 1}, "Call: expected strings as keys, got 5"),
+        ("Call", dict([*call(name="n").items(), (5, 1)]), "Call: expected strings as keys, got 5"),
         ("Call", call(name="n", _meta={}), 'Call: params._meta["com.example/version"]: required member is missing'),
         (
             "Call",
@@ -340,11 +349,11 @@ def test_refused_members(type: Any, value: Any, text: str) -> None:
     [
         ("Token", 1.5, "Token: expected a string or an integer, got 1.5"),
         ("Token", True, "Token: expected a string or an integer, got true"),
-        ("Token", NAN, "Token: expected a string or an integer, got nan, which is not a JSON number"),
+        ("Token", NAN, "Token: expected a string or an integer, got NaN, which is not a JSON number"),
         ("Setting", {}, "Setting: expected an integer, a number, null or an array, got an object"),
         ("Setting", 11, "Setting: expected an integer of at most 10, got 11"),
         ("Setting", 11.0, "Setting: expected an integer of at most 10, got 11"),
-        ("Setting", INF, "Setting: expected a number, got inf, which is not a JSON number"),
+        ("Setting", INF, "Setting: expected a number, got Infinity, which is not a JSON number"),
         ("Block", "text", "Block: expected an object, got a string"),
         ("Block", {}, 'Block: type: required member is missing, expected "text" or "link"'),
         ("Block", {"type": "video"}, 'Block: type: expected "text" or "link", got "video"'),

@@ -49,7 +49,7 @@ def test_no_json_writer_takes_it_for_data() -> None:
 
 
 def test_the_package_loads_nothing_until_asked() -> None:
-    package = sys.modules[unset.__package__]
+    package = sys.modules[unset.__name__.rpartition(".")[0]]
     root = next(iter(package.__path__))
     program = f"""
 import importlib.util, sys
