@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -64,6 +66,12 @@ def _parser() -> argparse.ArgumentParser:
     add("verify", _verify, "Compare the model with datamodel-code-generator's reading of the schemas.", revisions)
     command = add("explain", _explain, "Print a definition or method as the model sees it.", revisions)
     command.add_argument("name", metavar="NAME", help="a definition, an inline object or a wire method")
+    command = add("diff", _diff, "Tell what changed between two revisions; exit 1 if that breaks anybody.")
+    command.add_argument("old", metavar="A", help="the revision to start from")
+    command.add_argument("new", metavar="B", help="the revision to go to")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="as a page like those in docs/changes")
+    form.add_argument("--json", action="store_true", help="as JSON, every change on its own")
     add("styles", _styles, "List the built-in styles and what they keep.")
     return parser
 
@@ -88,8 +96,9 @@ def _files(arguments: argparse.Namespace) -> dict[Path, str]:
     kept = cache.read(address)
     if kept is not None:
         return {Path(path): text for path, text in json.loads(kept).items()}
+    from .context import Target
     from .formatting import format_all  # these two bring jinja2 and black
-    from .render import Target, render
+    from .render import render
 
     models = protocols(arguments.schema, arguments.revision)
     target = Target(arguments.package, arguments.runtime)
@@ -147,6 +156,28 @@ def _explain(arguments: argparse.Namespace) -> int:
         for line in explain(protocol, arguments.name, styles):
             print(line)
     return 0
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    from . import diff, report
+
+    old, new = (build(source.load(arguments.schema, revision)) for revision in (arguments.old, arguments.new))
+    found = diff.compare(old, new)
+    if arguments.json:
+        print(json.dumps(report.document(found), indent=2, ensure_ascii=False))
+    elif arguments.markdown:
+        from . import pages
+
+        print(pages.changes(found, arguments.templates), end="")
+    else:
+        for line in report.terminal(found, _in_colour(), shutil.get_terminal_size().columns):
+            print(line)
+    return 1 if found.breaking() else 0
+
+
+def _in_colour() -> bool:
+    """Whether to colour: on a terminal, unless NO_COLOR is set to anything."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _styles(arguments: argparse.Namespace) -> int:

@@ -1,16 +1,34 @@
-"""What templates see: the protocol with names and order, and the questions that every style asks about it."""
+"""What templates see: the protocol with names and order, and the questions that every style asks about it.
+
+docs/templates.md is made from the docstrings here. A change that takes something away raises VERSION.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from . import docs, ir, names, topics, unions
+from . import __version__, docs, ir, names, topics, unions
 from .build import ancestors
 from .style import Style
 
 VERSION = 1
+IMPORTS = "\0imports\0"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to emit: the package's dotted name, and where its runtime is (empty: emitted with it)."""
+
+    package: str = "mcp_bindings"
+    runtime: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return Path(*self.package.split("."))
 
 
 @dataclass(frozen=True)
@@ -180,6 +198,109 @@ class Imports:
         if checking:
             text += "\n\nif TYPE_CHECKING:\n" + _statements(checking, "    ")
         return text
+
+
+@dataclass(frozen=True)
+class Page:
+    """The names that a template sees, for the one file that it renders."""
+
+    _path: Path
+    _target: Target
+    _imported: Imports
+
+    style: Style | None
+    """The style being rendered; None in files that serve all styles."""
+    revision: Revision | None
+    """The revision being rendered, see below; None in files that serve all revisions."""
+    topic: topics.Topic | None = None
+    """The topic being rendered (`name`, `title`, `declarations` in order); None outside `topic/`."""
+    protocols: Sequence[ir.Protocol] = ()
+    """Every revision that is being generated, oldest first."""
+    styles: Sequence[Style] = ()
+    """Every style that is being generated."""
+
+    @property
+    def context_version(self) -> int:
+        """The version of this context. It rises when something is taken away."""
+        return VERSION
+
+    @property
+    def generator_version(self) -> str:
+        """The version of mcp-bindgen."""
+        return __version__
+
+    @property
+    def package(self) -> str:
+        """The dotted name of the package being generated."""
+        return self._target.package
+
+    @property
+    def protocol(self) -> ir.Protocol | None:
+        """`revision.protocol`."""
+        return self.revision.protocol if self.revision else None
+
+    @property
+    def names(self) -> names.Names | None:
+        """`revision.names`."""
+        return self.revision.names if self.revision else None
+
+    def revision_module(self, revision: str) -> str:
+        """The package of a revision: `2026-07-28` -> `v2026_07_28`."""
+        return names.module(revision)
+
+    def use(self, module: str, name: str = "", checking: bool = False) -> str:
+        """Import `name` from `module` (or the module itself) and return how to write it.
+
+        With `checking` the import is made for type checkers only. Where a name of the spec would be hidden, the
+        returned name has a `_`: always write what is returned.
+        """
+        return self._imported.use(module, name, checking)
+
+    def imports(self) -> str:
+        """Where the import statements go, all that the file has asked for, sorted."""
+        return IMPORTS
+
+    def use_type(self, name: str, checking: bool = False) -> str:
+        """The class or alias of a declaration, imported unless it stands in this topic module."""
+        assert self.revision is not None
+        python = self.revision.names.of(name)
+        home = self.revision.topic_of[name]
+        if self.topic is not None and self.topic.name == home:
+            return python
+        inside = "types" in self._path.parts
+        return self._imported.own(f".{home}" if inside else f".types.{home}", python, checking)
+
+    def is_before(self, name: str, current: str) -> bool:
+        """Whether the declaration `name` is already defined where `current` is being defined."""
+        assert self.revision is not None
+        assert self.topic is not None
+        if self.revision.topic_of[name] != self.topic.name:
+            return True
+        return self.topic.declarations.index(name) < self.topic.declarations.index(current)
+
+    def runtime(self, module: str = "") -> str:
+        """The runtime module to import from, absolute when the package uses an installed runtime."""
+        if self._target.runtime:
+            return f"{self._target.runtime}.{module}" if module else self._target.runtime
+        return "." * (self._depth + 1) + (f"runtime.{module}" if module else "runtime")
+
+    def style_module(self, module: str) -> str:
+        """A module of the style's own folder to import from, such as `message`."""
+        return "." * self._depth + module
+
+    def definitions(self) -> str:
+        """The module of the revision's definition table to import from."""
+        assert self.revision is not None
+        return "." * (self._depth + 1) + f"definitions.{self.revision.module}"
+
+    @property
+    def _depth(self) -> int:
+        return len(self._path.parts) - len(self._target.folder.parts) - 1
+
+
+def visible(page: Page) -> dict[str, Any]:
+    """The names that a template sees."""
+    return {name: getattr(page, name) for name in dir(page) if not name.startswith("_")}
 
 
 def _statements(lines: dict[tuple[str, str], str], indent: str) -> str:

@@ -11,14 +11,12 @@ from typing import Any
 
 import jinja2
 
-from . import __version__, ir, names
-from .context import VERSION, Imports, Revision
+from . import __version__, ir
+from .context import IMPORTS, Imports, Page, Revision, Target, visible
 from .errors import BindgenError
 from .output import MARK
 from .style import Style
-from .topics import Topic
 
-_IMPORTS = "\0imports\0"
 _TESTS = {
     cls.__name__.lower(): cls
     for cls in (ir.Record, ir.Alias, ir.Scalar, ir.Const, ir.Enum, ir.Ref, ir.Any, ir.Union, ir.Arm, ir.Ranked)
@@ -32,25 +30,13 @@ _TESTS = {
 }
 
 
-@dataclass(frozen=True)
-class Target:
-    """What to emit: the package's dotted name, and where its runtime is (empty: emitted with it)."""
-
-    package: str = "mcp_bindings"
-    runtime: str = ""
-
-    @property
-    def folder(self) -> Path:
-        return Path(*self.package.split("."))
-
-
 def render(
     protocols: Sequence[ir.Protocol], styles: Sequence[Style], templates: Path, target: Target
 ) -> dict[Path, str]:
     """All files of the package: path below the output folder -> text before formatting. Raises BindgenError."""
     files: dict[Path, str] = {}
     base = _Layers((templates / "base",), templates)
-    common = {"protocols": protocols, "styles": styles, "revision_module": names.module}
+    common: dict[str, Any] = {"protocols": protocols, "styles": styles}
     if not target.runtime:
         for file in sorted((templates / "runtime").glob("*.py")):
             files[target.folder / "runtime" / file.name] = _marked(file.read_text("utf-8"), file.name, file, templates)
@@ -63,6 +49,7 @@ def render(
             _Scope(base, target, revision, None),
             "definitions/revision.py.jinja",
             target.folder / "definitions" / f"{revision.module}.py",
+            common,
         )
     for style in styles:
         layers = _Layers((*style.layers, templates / "base"), templates)
@@ -74,8 +61,15 @@ def render(
             files |= _folder(scope, "revision", folder / revision.module, common)
             for topic in revision.topics:
                 path = folder / revision.module / "types" / f"{topic.name}.py"
-                files |= _one(scope, "topic/types.py.jinja", path, {"topic": topic})
+                files |= _one(scope, "topic/types.py.jinja", path, {**common, "topic": topic})
     return files
+
+
+def render_page(template: str, templates: Path, extra: Mapping[str, Any], revision: Revision | None = None) -> str:
+    """One document of the project from the base templates, which see the names of `extra` too. Raises BindgenError."""
+    scope = _Scope(_Layers((templates / "base",), templates), Target(), revision, None)
+    (text,) = _one(scope, template, Path(template).with_suffix(""), {}, extra).values()
+    return text
 
 
 @dataclass(frozen=True)
@@ -102,6 +96,8 @@ class _Layers:
         environment.filters["lit"] = literal
         environment.filters["doc"] = docstring
         environment.filters["comment"] = comment
+        environment.filters["prose"] = prose
+        environment.filters["cell"] = cell
         return environment
 
     def scope(self, folder: str) -> Iterator[tuple[Path, Path]]:
@@ -128,78 +124,24 @@ class _Scope:
     style: Style | None
 
 
-def _folder(scope: _Scope, folder: str, out: Path, extra: Mapping[str, Any]) -> dict[Path, str]:
+def _folder(scope: _Scope, folder: str, out: Path, page: Mapping[str, Any]) -> dict[Path, str]:
     files: dict[Path, str] = {}
     for relative, file in scope.layers.scope(folder):
         if relative.suffix == ".jinja":
-            files |= _one(scope, f"{folder}/{relative.as_posix()}", out / relative.with_suffix(""), extra)
+            files |= _one(scope, f"{folder}/{relative.as_posix()}", out / relative.with_suffix(""), page)
         else:
             text = file.read_text("utf-8")
             files[out / relative] = _marked(text, relative.name, file, scope.layers.templates, scope.revision)
     return files
 
 
-def _one(scope: _Scope, template: str, path: Path, extra: Mapping[str, Any] = {}) -> dict[Path, str]:
+def _one(
+    scope: _Scope, template: str, path: Path, page: Mapping[str, Any], extra: Mapping[str, Any] = {}
+) -> dict[Path, str]:
     revision = scope.revision
     taken = frozenset(revision.names.classes.values()) if revision and "types" in path.parts else frozenset[str]()
     imports = Imports(taken)
-    depth = len(path.parts) - len(scope.target.folder.parts) - 1
-
-    def relative(levels: int, module: str) -> str:
-        return "." * levels + module
-
-    def runtime(module: str = "") -> str:
-        """The runtime module to import from, absolute when the package uses an installed runtime."""
-        if scope.target.runtime:
-            return f"{scope.target.runtime}.{module}" if module else scope.target.runtime
-        return relative(depth + 1, f"runtime.{module}" if module else "runtime")
-
-    def style_module(module: str) -> str:
-        """A module of the style's own folder, such as `message`."""
-        return relative(depth, module)
-
-    def definitions() -> str:
-        """The revision's definition table module."""
-        assert revision is not None
-        return relative(depth + 1, f"definitions.{revision.module}")
-
-    topic: Topic | None = extra.get("topic")
-
-    def use_type(name: str, checking: bool = False) -> str:
-        """The class or alias of a declaration, imported unless it stands in this topic module."""
-        assert revision is not None
-        python = revision.names.of(name)
-        home = revision.topic_of[name]
-        if topic is not None and topic.name == home:
-            return python
-        inside = "types" in path.parts
-        return imports.own(f".{home}" if inside else f".types.{home}", python, checking)
-
-    def is_before(name: str, current: str) -> bool:
-        """Whether `name` is already defined where `current` is being defined."""
-        assert revision is not None
-        assert topic is not None
-        if revision.topic_of[name] != topic.name:
-            return True
-        return topic.declarations.index(name) < topic.declarations.index(current)
-
-    context: dict[str, Any] = {
-        "context_version": VERSION,
-        "generator_version": __version__,
-        "package": scope.target.package,
-        "style": scope.style,
-        "revision": revision,
-        "protocol": revision.protocol if revision else None,
-        "names": revision.names if revision else None,
-        "use": imports.use,
-        "imports": lambda: _IMPORTS,
-        "use_type": use_type,
-        "is_before": is_before,
-        "runtime": runtime,
-        "style_module": style_module,
-        "definitions": definitions,
-        **extra,
-    }
+    context = visible(Page(path, scope.target, imports, scope.style, revision, **page)) | dict(extra)
     try:
         loaded = scope.layers.environment.get_template(template)
         text = loaded.render(context)
@@ -211,7 +153,7 @@ def _one(scope: _Scope, template: str, path: Path, extra: Mapping[str, Any] = {}
         raise BindgenError(
             _template_line(error, template), f"template: {error.message or type(error).__name__}"
         ) from None
-    text = text.replace(_IMPORTS, imports.block())
+    text = text.replace(IMPORTS, imports.block())
     file = Path(loaded.filename or template)
     return {path: _marked(text, path.name, file, scope.layers.templates, revision)}
 
@@ -294,3 +236,14 @@ def comment(text: str, indent: int = 0) -> str:
     return "\n".join(
         f"{pad if number else ''}# {line.strip()}".rstrip() for number, line in enumerate(text.strip().splitlines())
     )
+
+
+def prose(text: str) -> str:
+    """The text for a Markdown page: no HTML outside of code spans."""
+    parts = text.strip().split("`")
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
+
+
+def cell(text: str) -> str:
+    """The text on one line of a Markdown table."""
+    return " ".join(prose(text).replace("|", "\\|").split())
