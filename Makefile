@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 OUT ?= generated
 JOBS ?= 2
 
-.PHONY: generate check verify test lint bench lock clean
+.PHONY: generate check verify test lint wheels bench lock clean
 .DEFAULT_GOAL := generate
 
 $(READY): requirements.lock pyproject.toml
@@ -36,6 +36,9 @@ lint: $(READY) ## style and strict types, for generator, tests and generated cod
 	@$(BIN)/mypy generator/mcp_bindgen
 	@$(BIN)/mypy generated/mcp_bindings
 	@$(BIN)/basedpyright --level error
+
+wheels: $(READY) ## build both wheels, install them elsewhere, generate there, compare byte for byte
+	@$(BIN)/python -m tests.wheels
 
 bench: $(READY) ## measure against the peers, in one run
 	@$(BIN)/python -m tests.bench
