@@ -1,0 +1,109 @@
+"""What every generated server class is built on: its identity, its capabilities, its subscriptions."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from . import capabilities
+from .failures import method_not_found
+from .peer import Payload
+from .plain import an_object
+from .specs import MethodSpec, MethodTable
+from .state import LIFETIME, StateSigner
+from .subscriptions import Hub, offers_topics
+from .surface import Surface, overrides
+
+if TYPE_CHECKING:
+    from .context import RequestContext
+
+BUILT_IN = frozenset({"server/discover", "subscriptions/listen"})
+"""Methods that every server answers without a handler of its own."""
+
+
+class ServerBase:
+    """Serves a revision. The handlers are methods of generated subclasses, named by the method table.
+
+    One server object may serve any number of connections at once.
+    """
+
+    surface: ClassVar[Surface]
+    context: ClassVar[type[RequestContext]]
+
+    def __init__(
+        self,
+        *,
+        info: Any,
+        instructions: str | None = None,
+        methods: MethodTable | None = None,
+        versions: tuple[str, ...] = (),
+        identify: Literal["always", "discover", "never"] = "always",
+        secret: str | bytes | None = None,
+        state_lifetime: int = LIFETIME,
+    ) -> None:
+        self.info = info
+        self.instructions = instructions
+        self.methods: MethodTable = self.surface.methods if methods is None else methods
+        self.versions = versions or (self.surface.revision,)
+        self.identify = identify
+        self.signer = StateSigner(secret or secrets.token_bytes(32), state_lifetime)
+        self.hubs: set[Hub] = set()
+
+    def implements(self, spec: MethodSpec) -> bool:
+        """Whether this server has a handler of its own for a method."""
+        return overrides(self, spec.name)
+
+    def advertised(self) -> dict[str, Any]:
+        """The server's capabilities on the wire."""
+        return an_object(self.surface.encode(self.capabilities(), as_json=False)) or {}
+
+    def serves_subscriptions(self) -> bool:
+        """Whether there is anything to subscribe to."""
+        return offers_topics(self.methods, self.advertised())
+
+    def capabilities(self) -> Any:
+        """What this server can do."""
+        return self._capabilities()
+
+    async def fallback(self, method: str, payload: Payload, ctx: RequestContext) -> Any:
+        """Answers requests for methods outside the table, with a message of this style, a dict or JSON text."""
+        raise method_not_found(method)
+
+    def _capabilities(self) -> Any:
+        """Derived from the handlers that exist and the switches that are on."""
+        families = {
+            spec.capability
+            for spec in self.methods.values()
+            if spec.capability and spec.kind == "request" and spec.role == "wire" and self.implements(spec)
+        }
+        wire = capabilities.from_paths(sorted(families))
+        for attribute, path in self.surface.switches.items():
+            family, _, detail = path.partition(".")
+            if getattr(self, attribute) and (not detail or family in wire):
+                wire.setdefault(family, {})
+                if detail:
+                    wire[family][detail] = True
+        return self._typed("ServerCapabilities", wire)
+
+    def _discover(self) -> Any:
+        wire: dict[str, Any] = {
+            "resultType": "complete",
+            "supportedVersions": list(self.versions),
+            "capabilities": self.advertised(),
+            "ttlMs": 0,
+            "cacheScope": "private",
+        }
+        if self.instructions is not None:
+            wire["instructions"] = self.instructions
+        return self._typed("DiscoverResult", wire)
+
+    async def publish(self, method: str, params: Any = None) -> None:
+        """Send a notification to every subscription that asked for it."""
+        spec = self.methods[method]
+        wire: Any = {} if params is None else self.surface.encode(params, as_json=False)
+        for hub in tuple(self.hubs):
+            hub.publish(spec, wire)
+
+    def _typed(self, name: str, wire: Mapping[str, Any]) -> Any:
+        return self.surface.codec.decode(self.surface.resolve(name), wire)
