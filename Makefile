@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 OUT ?= generated
 JOBS ?= 2
 
-.PHONY: generate check verify test lint wheels bench lock clean
+.PHONY: generate check verify test lint wheels bench lock help clean
 .DEFAULT_GOAL := generate
 
 $(READY): requirements.lock pyproject.toml
@@ -47,5 +47,8 @@ lock: ## renew requirements.lock from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --quiet --no-header --no-emit-index-url -o requirements.lock
 
-clean:
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14
+
+clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
