@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import ir, unions
-from .errors import BindgenError
+from .errors import BindgenError, Unranked
 from .inheritance import infer, merge_hoisted
 from .methods import method_table
 from .overlay import Overlay
@@ -395,12 +395,7 @@ def _ambiguous(site: str, ambiguous: unions.Ambiguous, declared: Declarations, o
             f"the union {site} cannot be decided: {', '.join(ambiguous.arms)} look alike and cannot be ranked",
             f"correct the schema so that they differ (corrections in {overlay.file})",
         )
-    entry = {site: {"order": list(unions.rank(records)), "reason": "…"}}
-    return BindgenError(
-        where,
-        f"nothing tells {', '.join(ambiguous.arms)} apart in the union {site}",
-        f"rank them in unions: {json.dumps(entry, ensure_ascii=False)}",
-    )
+    return Unranked(overlay.file, site, unions.rank(records))
 
 
 def ancestors(declared: Mapping[str, ir.Declaration], name: str) -> tuple[str, ...]:

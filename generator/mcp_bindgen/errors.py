@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 
 class BindgenError(Exception):
     """A bad input: where it is, what is wrong with it, and what would settle it.
@@ -18,3 +20,24 @@ class BindgenError(Exception):
     def __str__(self) -> str:
         text = f"{self.where}: {self.reason}"
         return f"{text}\n  to settle it: {self.fix}" if self.fix else text
+
+
+class StaleEntry(BindgenError):
+    """An overlay entry that matches nothing: `entry` of `section`."""
+
+    def __init__(self, file: str, section: str, entry: str, reason: str) -> None:
+        super().__init__(f"{file}#{section}", f"{entry}: {reason}", f"drop the entry {entry!r} from {section!r}")
+        self.section = section
+        self.entry = entry
+        self.why = reason
+
+
+class Unranked(BindgenError):
+    """A union at `site` with arms that nothing tells apart; `order` is the proposed ranking."""
+
+    def __init__(self, file: str, site: str, order: tuple[str, ...]) -> None:
+        entry = json.dumps({site: {"order": order, "reason": "…"}}, ensure_ascii=False)
+        reason = f"nothing tells {', '.join(sorted(order))} apart in the union {site}"
+        super().__init__(f"{file}#unions", reason, f"rank them in unions: {entry}")
+        self.site = site
+        self.order = order

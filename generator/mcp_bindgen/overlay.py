@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from .errors import BindgenError
+from .errors import BindgenError, StaleEntry
 
 T = TypeVar("T")
 
@@ -103,17 +103,16 @@ class Overlay:
     capabilities: Mapping[str, str] = field(default_factory=dict)
     flatten: Mapping[str, Flatten] = field(default_factory=dict)
     disagreements: Mapping[str, str] = field(default_factory=dict)
+    review: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        """The names of entries that a person still has to review."""
-        return tuple(name for name, order in self.unions.items() if order.review)
+        """The entries that a person still has to review: `section.entry`."""
+        return (*(f"unions.{name}" for name, order in self.unions.items() if order.review), *self.review)
 
-    def stale(self, section: str, entry: str, reason: str) -> BindgenError:
+    def stale(self, section: str, entry: str, reason: str) -> StaleEntry:
         """The error for an entry that matches nothing."""
-        return BindgenError(
-            f"{self.file}#{section}", f"{entry}: {reason}", f"drop the entry {entry!r} from {section!r}"
-        )
+        return StaleEntry(self.file, section, entry, reason)
 
 
 def read_overlay(file: Path) -> Overlay:
@@ -140,6 +139,10 @@ def parse_overlay(document: Any, file: str) -> Overlay:
             values[section] = _SECTIONS[section](content)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise BindgenError(where, f"malformed: {error}", "see docs/overlay.md for the shape") from None
+    for question in values.get("review", ()):
+        section, _, entry = question.partition(".")
+        if entry not in values.get(section, ()):
+            raise StaleEntry(file, "review", question, "no such entry")
     return Overlay(file, **values)
 
 
@@ -193,4 +196,5 @@ _SECTIONS: dict[str, Callable[[Any], Any]] = {
     "capabilities": _table(_text),
     "flatten": _table(_entry(Flatten)),
     "disagreements": _table(_text),
+    "review": _table(_text),
 }
