@@ -8,6 +8,8 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from .errors import BindgenError
 from .explain import explain
 from .ir import Protocol
 from .output import compare, unified, write
+from .overlay import read_overlay
 from .style import builtin_styles, load_style
 
 
@@ -72,6 +75,12 @@ def _parser() -> argparse.ArgumentParser:
     form = command.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="as a page like those in docs/changes")
     form.add_argument("--json", action="store_true", help="as JSON, every change on its own")
+    command = add("bump", _bump, "Take a new revision of the schema, or a corrected copy of a known one.")
+    command.add_argument("name", metavar="REVISION", help="the revision, as the spec names it")
+    origin = command.add_mutually_exclusive_group()
+    origin.add_argument("--source", metavar="PATH|URL", help="the schema.json (default: the spec repository's)")
+    origin.add_argument("--ref", default="main", help="branch, tag or commit of the spec repository (default: main)")
+    command.add_argument("--no-second-opinion", action="store_true", help="do not ask datamodel-code-generator")
     add("styles", _styles, "List the built-in styles and what they keep.")
     return parser
 
@@ -127,10 +136,21 @@ def _check(arguments: argparse.Namespace) -> int:
     files = _files(arguments)
     difference = compare(files, arguments.out)
     sys.stdout.writelines(unified(files, arguments.out, difference))
+    unreviewed = [] if os.environ.get("ALLOW_UNREVIEWED") else _unreviewed(arguments)
+    for question in unreviewed:
+        print(f"mcp-bindgen: {question} is proposed and not reviewed yet", file=sys.stderr)
     if difference:
         print(f"mcp-bindgen: {arguments.out} is not what the generator emits; run `make generate`", file=sys.stderr)
         return 1
-    return 0
+    return 1 if unreviewed else 0
+
+
+def _unreviewed(arguments: argparse.Namespace) -> list[str]:
+    """The questions that are open in the overlays, as `file#section.entry`."""
+    folder: Path = arguments.schema
+    chosen = arguments.revision or source.read_pins(folder)
+    overlays = [read_overlay(folder / revision / "overlay.json") for revision in chosen]
+    return [f"{overlay.file}#{question}" for overlay in overlays for question in overlay.open_questions]
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -170,14 +190,52 @@ def _diff(arguments: argparse.Namespace) -> int:
 
         print(pages.changes(found, arguments.templates), end="")
     else:
-        for line in report.terminal(found, _in_colour(), shutil.get_terminal_size().columns):
+        for line in report.terminal(found, _in_colour(), _width()):
             print(line)
     return 1 if found.breaking() else 0
+
+
+def _bump(arguments: argparse.Namespace) -> int:
+    from . import bump, fetch
+
+    folder: Path = arguments.schema
+    bump.check_name(arguments.name)
+    if arguments.source:
+        origin = fetch.given(arguments.source, arguments.name)
+    else:
+        repository = source.read_repository(folder)
+        origin = fetch.published(repository, arguments.name, fetch.commit_of(repository, arguments.ref))
+    opinion = None
+    try:
+        data = fetch.fetch(origin.location, lambda done, total: _tell(f"fetching {done:,} of {total or '?':,} bytes"))
+        _tell("building the model")
+        found = bump.bump(folder, arguments.name, origin, data, datetime.now(UTC).date().isoformat())
+        if found.draft and not arguments.no_second_opinion:
+            _tell("asking datamodel-code-generator")
+            opinion = bump.second_opinion(found.draft)
+    finally:
+        _tell("")
+    write(found.files, folder, replace(compare(found.files, folder), orphans=()))
+    for line in bump.tell(found, opinion, _in_colour(), _width()):
+        print(line)
+    if found.files:
+        print("\nnext: review, then `make generate` and `make test`")
+    return 0
+
+
+def _tell(text: str) -> None:
+    """Progress, on a terminal only: one line that the next one replaces."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _in_colour() -> bool:
     """Whether to colour: on a terminal, unless NO_COLOR is set to anything."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def _styles(arguments: argparse.Namespace) -> int:

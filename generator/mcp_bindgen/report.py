@@ -59,9 +59,9 @@ def summary(diff: Diff) -> str:
         return "no changes"
     many = f"{len(diff.changes)} change{'s' if len(diff.changes) > 1 else ''}"
     if not diff.breaking():
-        return f"{many}, none of them breaking"
+        return f"{many}, none breaking"
     sides = f"{len(diff.breaking('reading'))} for who reads, {len(diff.breaking('writing'))} for who writes"
-    return f"{many}, {len(diff.breaking())} of them breaking: {sides}"
+    return f"{many}, {len(diff.breaking())} breaking: {sides}"
 
 
 def terminal(diff: Diff, colour: bool, width: int = 100) -> Iterator[str]:

@@ -55,7 +55,7 @@ def package_root() -> Path:
 def read_pins(folder: Path) -> dict[str, Pin]:
     """The pins of `folder`/PINNED.json, oldest revision first. Raises BindgenError."""
     file = folder / PINS
-    document = _parse(file, _read(file))
+    document = parse(file, _read(file))
     try:
         return {
             revision: Pin(revision, row["path"], row["commit"], row["sha256"], row["date"])
@@ -67,6 +67,15 @@ def read_pins(folder: Path) -> dict[str, Pin]:
             f"not a pin file ({error!r})",
             'it must read {"revisions": {"<revision>": {"path", "commit", "sha256", "date"}}}',
         ) from None
+
+
+def read_repository(folder: Path) -> str:
+    """The repository that the pins speak of. Raises BindgenError."""
+    file = folder / PINS
+    repository = parse(file, _read(file)).get("repository")
+    if not isinstance(repository, str):
+        raise BindgenError(str(file), "no repository", "name the schema with SOURCE=path-or-url")
+    return repository
 
 
 def load(folder: Path, revision: str) -> Schema:
@@ -87,7 +96,7 @@ def load(folder: Path, revision: str) -> Schema:
             f"sha256 is {digest}, the pin says {pin.sha256}",
             f"restore the pinned file, or take the new one with `make bump REVISION={revision} SOURCE={file}`",
         )
-    return correct(_parse(file, data), read_overlay(folder / revision / "overlay.json"), revision, pin, str(file))
+    return correct(parse(file, data), read_overlay(folder / revision / "overlay.json"), revision, pin, str(file))
 
 
 def correct(document: Document, overlay: Overlay, revision: str, pin: Pin, file: str) -> Schema:
@@ -157,7 +166,7 @@ def _read(file: Path) -> bytes:
         ) from None
 
 
-def _parse(file: Path, data: bytes) -> Document:
+def parse(file: Path, data: bytes) -> Document:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
