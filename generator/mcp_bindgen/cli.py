@@ -95,25 +95,39 @@ def protocols(schema: Path, revisions: Sequence[str] | None) -> list[Protocol]:
     return [build(source.load(schema, revision)) for revision in chosen]
 
 
-def _files(arguments: argparse.Namespace) -> dict[Path, str]:
-    """The files to emit: from the cache if they were made from exactly these inputs before."""
+def _outputs(arguments: argparse.Namespace) -> dict[Path, dict[Path, str]]:
+    """Folder -> the files to emit below it: from the cache if they were made from exactly these inputs before."""
     templates: Path = arguments.templates
     styles = [load_style(templates, name) for name in arguments.style or builtin_styles(templates)]
+    documents = _documents(arguments)
     trees = [Path(__file__).parent, templates, arguments.schema, *(layer for s in styles for layer in s.layers)]
-    choice = json.dumps([arguments.revision, [s.name for s in styles], arguments.package, arguments.runtime])
-    address = cache.key(cache.fingerprint(trees), choice, version("black"), version("jinja2"))
+    choice = [arguments.revision, [s.name for s in styles], arguments.package, arguments.runtime, bool(documents)]
+    address = cache.key(cache.fingerprint(trees), json.dumps(choice), version("black"), version("jinja2"))
     kept = cache.read(address)
     if kept is not None:
-        return {Path(path): text for path, text in json.loads(kept).items()}
-    from .context import Target
-    from .formatting import format_all  # these two bring jinja2 and black
-    from .render import render
+        made = [{Path(path): text for path, text in files.items()} for files in json.loads(kept)]
+    else:
+        from .context import Target  # these bring jinja2 and black
+        from .formatting import format_all
+        from .pages import pages
+        from .render import render
 
-    models = protocols(arguments.schema, arguments.revision)
-    target = Target(arguments.package, arguments.runtime)
-    files = format_all(render(models, styles, templates, target), _progress)
-    cache.write(address, json.dumps({path.as_posix(): text for path, text in files.items()}))
-    return files
+        models = protocols(arguments.schema, arguments.revision)
+        target = Target(arguments.package, arguments.runtime)
+        made = [format_all(render(models, styles, templates, target), _progress)]
+        made += [pages(models, styles, templates)] if documents else []
+        plain = [{path.as_posix(): text for path, text in files.items()} for files in made]
+        cache.write(address, json.dumps(plain))
+    folders: list[Path] = [arguments.out, *([documents] if documents else [])]
+    return dict(zip(folders, made, strict=True))
+
+
+def _documents(arguments: argparse.Namespace) -> Path | None:
+    """The folder of the project's own documents, if it is the project's own bindings that are made, all of them."""
+    project = source.package_root()
+    own = arguments.out.resolve() == project / "generated" and arguments.schema.resolve() == project / "schema"
+    partial = arguments.revision or arguments.style or arguments.runtime or arguments.package != "mcp_bindings"
+    return project / "docs" if own and not partial else None
 
 
 def _progress(done: int, total: int) -> None:
@@ -123,26 +137,27 @@ def _progress(done: int, total: int) -> None:
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    files = _files(arguments)
-    difference = compare(files, arguments.out)
-    write(files, arguments.out, difference)
-    written = len(difference.missing) + len(difference.changed)
-    removed = f", {len(difference.orphans)} orphans removed" if difference.orphans else ""
-    print(f"{len(files)} files, {written} written{removed}")
+    for folder, files in _outputs(arguments).items():
+        difference = compare(files, folder)
+        write(files, folder, difference)
+        written = len(difference.missing) + len(difference.changed)
+        removed = f", {len(difference.orphans)} orphans removed" if difference.orphans else ""
+        print(f"{folder.name}: {len(files)} files, {written} written{removed}")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    files = _files(arguments)
-    difference = compare(files, arguments.out)
-    sys.stdout.writelines(unified(files, arguments.out, difference))
+    stale = []
+    for folder, files in _outputs(arguments).items():
+        difference = compare(files, folder)
+        sys.stdout.writelines(unified(files, folder, difference))
+        stale += [folder] if difference else []
     unreviewed = [] if os.environ.get("ALLOW_UNREVIEWED") else _unreviewed(arguments)
     for question in unreviewed:
         print(f"mcp-bindgen: {question} is proposed and not reviewed yet", file=sys.stderr)
-    if difference:
-        print(f"mcp-bindgen: {arguments.out} is not what the generator emits; run `make generate`", file=sys.stderr)
-        return 1
-    return 1 if unreviewed else 0
+    for folder in stale:
+        print(f"mcp-bindgen: {folder} is not what the generator emits; run `make generate`", file=sys.stderr)
+    return 1 if stale or unreviewed else 0
 
 
 def _unreviewed(arguments: argparse.Namespace) -> list[str]:

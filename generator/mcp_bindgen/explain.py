@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from . import ir, unions
 from .context import Revision
@@ -38,8 +38,8 @@ def explain(protocol: ir.Protocol, name: str, styles: Sequence[Style]) -> Iterat
         yield f"  {style.name}: {view.module}.types.{view.topic_of[declaration.name]}.{view.names.of(declaration.name)}"
 
 
-def show(type: ir.Type) -> str:
-    """A type in words close to JSON Schema's."""
+def show(type: ir.Type, name: Callable[[str], str] = str) -> str:
+    """A type in words close to JSON Schema's; `name` says how to write a declaration's name."""
     match type:
         case ir.Scalar(kind=kind, minimum=low, maximum=high):
             bounds = (
@@ -51,15 +51,15 @@ def show(type: ir.Type) -> str:
         case ir.Enum(values=values, open=is_open):
             return " | ".join(map(repr, values)) + (" | any other string" if is_open else "")
         case ir.ListOf(item=item, max_items=most):
-            return f"list of {show(item)}" + (f", at most {most}" if most is not None else "")
+            return f"list of {show(item, name)}" + (f", at most {most}" if most is not None else "")
         case ir.MapOf(value=value):
-            return f"map of {show(value)}"
-        case ir.Ref(name=name):
-            return name
+            return f"map of {show(value, name)}"
+        case ir.Ref(name=declaration):
+            return name(declaration)
         case ir.Any():
             return "any JSON value"
         case ir.Union(arms=arms):
-            return "(" + " | ".join(show(arm) for arm in arms) + ")"
+            return "(" + " | ".join(show(arm, name) for arm in arms) + ")"
 
 
 def _record(revision: Revision, record: ir.Record) -> Iterator[str]:

@@ -40,6 +40,8 @@ class Enum:
 
 @dataclass(frozen=True)
 class ListOf:
+    """A JSON array."""
+
     item: Type
     max_items: int | None = None
 

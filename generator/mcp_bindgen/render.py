@@ -17,7 +17,7 @@ from .errors import BindgenError
 from .output import MARK
 from .style import Style
 
-_TESTS = {
+TESTS = {
     cls.__name__.lower(): cls
     for cls in (ir.Record, ir.Alias, ir.Scalar, ir.Const, ir.Enum, ir.Ref, ir.Any, ir.Union, ir.Arm, ir.Ranked)
 } | {
@@ -91,13 +91,9 @@ class _Layers:
             keep_trailing_newline=True,
             extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
         )
-        for name, cls in _TESTS.items():
+        for name, cls in TESTS.items():
             environment.tests[name] = _instance_of(cls)
-        environment.filters["lit"] = literal
-        environment.filters["doc"] = docstring
-        environment.filters["comment"] = comment
-        environment.filters["prose"] = prose
-        environment.filters["cell"] = cell
+        environment.filters.update(FILTERS)
         return environment
 
     def scope(self, folder: str) -> Iterator[tuple[Path, Path]]:
@@ -247,3 +243,12 @@ def prose(text: str) -> str:
 def cell(text: str) -> str:
     """The text on one line of a Markdown table."""
     return " ".join(prose(text).replace("|", "\\|").split())
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "lit": literal,
+    "doc": docstring,
+    "comment": comment,
+    "prose": prose,
+    "cell": cell,
+}
