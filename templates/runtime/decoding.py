@@ -146,7 +146,7 @@ def _record(run: _Run, record: Record, value: Any, depth: int) -> object:
             try:
                 members[wire] = _DECODERS[field.type.__class__](run, field.type, raw[wire], depth)
             except _Mismatch as mismatch:
-                if raw[wire] is None and not field.required and not mismatch.steps:
+                if raw[wire] is None and not field.required:
                     mismatch.reason += " (leave an optional member out instead)"
                 mismatch.steps.append(wire)
                 raise

@@ -167,7 +167,7 @@ def _question(leaf: Leaf) -> Plan:
 
 
 def _members(required: tuple[str, ...], label: str) -> str:
-    return f"{' and '.join(map(quoted, required)) or 'any members'} ({label})"
+    return f"{' and '.join(map(quoted, required))} ({label})"
 
 
 def _present(value: JsonObject, path: tuple[str, ...]) -> bool:

@@ -84,6 +84,15 @@ def test_described_and_shown_are_printable_and_short() -> None:
             assert len(text.encode()) < 100
 
 
+def test_what_is_long_is_cut_and_what_fits_is_not() -> None:
+    assert kinds.quoted("x" * 60) == f'"{"x" * 60}"'
+    assert kinds.quoted("x" * 61) == f'"{"x" * 60}…"'
+    assert kinds.alternatives(map(str, range(16))).endswith("14 or 15")
+    assert kinds.alternatives(map(str, range(17))).endswith("14, 15 or 1 more")
+    assert kinds.described(10**24 - 1) == "9" * 24
+    assert kinds.described(-(10**24)) == "a very large integer"
+
+
 @pytest.mark.parametrize(
     ("items", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")]
 )

@@ -102,6 +102,12 @@ def test_plans_compare_and_print_by_content(plan: Any) -> None:
     assert plan != "plan"
 
 
+def test_plans_of_different_kinds_differ() -> None:
+    cases: list[Any] = [(("a",), "A")]
+    assert p.Ranked(cases) == p.Ranked(cases)
+    assert p.Ranked(cases) != p.ByKind(cases)
+
+
 def test_subclasses_of_json_types_count() -> None:
     assert TAG(type("Object", (dict,), {})(type="a")) == "A"
     assert TAG({"type": type("Text", (str,), {})("a")}) == "A"
