@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from . import __version__, docs, ir, names, topics, unions
+from . import __version__, docs, ir, names, proxies, topics, unions
 from .build import ancestors
 from .style import Style
 
@@ -150,6 +150,24 @@ class Revision:
         """Every union of the protocol, each once."""
         return tuple(dict.fromkeys(type for type in self._types() if isinstance(type, ir.Union)))
 
+    @cached_property
+    def calls(self) -> tuple[proxies.Call, ...]:
+        """Every method once, with what proxies and handlers are made from: see proxies.py."""
+        return proxies.calls(self.protocol)
+
+    def switches(self, side: Literal["client", "server"]) -> tuple[proxies.Switch, ...]:
+        """The capabilities of a side that do not follow from its handlers: `attribute`, `path`, `doc`, `flag`."""
+        derived = {
+            call.method.capability
+            for call in self.calls
+            if call.method.capability and call.method.kind == "request" and call.sender != side
+        }
+        return proxies.switches(self.protocol, f"{side.title()}Capabilities", derived)
+
+    def nullable(self, type: ir.Type) -> bool:
+        """Whether null is a value of the type, so that an optional member of it is UNSET when absent."""
+        return proxies.nullable(self.protocol, type)
+
     def _types(self) -> list[ir.Type]:
         found: list[ir.Type] = []
 
@@ -261,14 +279,17 @@ class Page:
         return IMPORTS
 
     def use_type(self, name: str, checking: bool = False) -> str:
-        """The class or alias of a declaration, imported unless it stands in this topic module."""
+        """The class or alias of a declaration, imported unless it stands in this topic module.
+
+        Modules other than those of the types import it for type checkers only: loading it is up to them.
+        """
         assert self.revision is not None
         python = self.revision.names.of(name)
         home = self.revision.topic_of[name]
         if self.topic is not None and self.topic.name == home:
             return python
         inside = "types" in self._path.parts
-        return self._imported.own(f".{home}" if inside else f".types.{home}", python, checking)
+        return self._imported.own(f".{home}" if inside else f".types.{home}", python, checking or not inside)
 
     def is_before(self, name: str, current: str) -> bool:
         """Whether the declaration `name` is already defined where `current` is being defined."""

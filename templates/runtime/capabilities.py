@@ -30,16 +30,27 @@ def require(capabilities: dict[str, Any], *paths: str) -> None:
         raise missing_capability(from_paths(missing))
 
 
-def from_paths(paths: Iterable[str], leaf: Any = None) -> dict[str, Any]:
-    """The capabilities object that holds these paths; `leaf` is the value at their ends, an empty object if None."""
+def from_paths(paths: Iterable[str]) -> dict[str, Any]:
+    """The capabilities object that holds these paths, with empty objects at their ends."""
     root: dict[str, Any] = {}
     for path in paths:
         *parents, last = _steps(path)
         node = root
         for step in parents:
             node = node.setdefault(step, {})
-        node.setdefault(last, {} if leaf is None else leaf)
+        node.setdefault(last, {})
     return root
+
+
+def switch_on(capabilities: dict[str, Any], owner: object, switches: Mapping[str, dict[str, Any]]) -> None:
+    """Add what the owner's attributes switch on. Details go where their family is: they mean nothing without it."""
+    for attribute, addition in switches.items():
+        if getattr(owner, attribute, False):
+            for family, value in addition.items():
+                if not value:
+                    capabilities.setdefault(family, value)
+                elif family in capabilities:
+                    capabilities[family] = {**capabilities[family], **value}
 
 
 def needed_for(method: str, params: Mapping[str, Any]) -> tuple[str, ...]:

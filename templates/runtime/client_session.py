@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from math import inf
 from types import TracebackType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -32,6 +32,7 @@ from .meta import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, V
 from .peer import OnNotification, Opening, Payload, Peer, Transport, as_object
 from .routing import PROGRESS
 from .specs import MethodSpec, MethodTable
+from .subscriptions import LISTEN
 from .surface import Surface, overrides, require_stateless
 
 log = logging.getLogger("mcp.client")
@@ -40,8 +41,6 @@ TIMEOUT: Final = 60.0
 """How many seconds a request may take, unless said otherwise."""
 INBOX_LIMIT: Final = 1000
 """How many notifications may wait for their handlers; beyond that, the oldest are dropped."""
-
-Self = TypeVar("Self", bound="ClientSession")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class ClientSession:
         self._mail = anyio.Event()
         self._stack = AsyncExitStack()
 
-    async def __aenter__(self: Self) -> Self:
+    async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             if not isinstance(self._server, Peer):
                 opening = Opening(self.surface.codec.frame, self._notified)
@@ -150,7 +149,7 @@ class ClientSession:
         """
         spec = self._methods.get(method) or MethodSpec(method, method, "request", "client")
         wire: Any = {} if params is None else self.surface.encode(params, as_json=False)
-        payload = self.surface.encode(with_meta(wire, self._wire_meta(meta, on_progress)), as_json=self._as_json)
+        payload = with_meta(wire, self._wire_meta(meta, on_progress is not None or isinstance(timeout, Timeout)))
         return await self._call(spec, payload, timeout, on_progress)
 
     async def send(self, method: str, params: Any = None) -> None:
@@ -160,9 +159,16 @@ class ClientSession:
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
-    def _meta(self, spec: MethodSpec, extra: Mapping[str, Any] | None, watched: object = None) -> Any:
+    def _meta(
+        self,
+        spec: MethodSpec,
+        extra: Mapping[str, Any] | None,
+        timeout: float | Timeout | None = None,
+        on_progress: object = None,
+    ) -> Any:
         """The `_meta` of a request's params: the client's own keys, over those of the call and of the trace."""
-        plain = extra is None and watched is None and self._trace is None
+        watched = on_progress is not None or (isinstance(timeout, Timeout) and timeout.reset_by_progress)
+        plain = extra is None and not watched and self._trace is None
         typed = self._typed_meta.get(spec.meta) if plain else None
         if typed is None:
             typed = self.surface.codec.decode(self.surface.resolve(spec.meta), self._wire_meta(extra, watched))
@@ -170,9 +176,9 @@ class ClientSession:
                 self._typed_meta[spec.meta] = typed
         return typed
 
-    def _wire_meta(self, extra: Mapping[str, Any] | None, watched: object) -> dict[str, Any]:
+    def _wire_meta(self, extra: Mapping[str, Any] | None, watched: bool) -> dict[str, Any]:
         meta = {**(self._trace() if self._trace else {}), **(extra or {}), **self._own_meta}
-        if watched is not None and PROGRESS_TOKEN not in meta:
+        if watched and PROGRESS_TOKEN not in meta:
             self._last_token += 1
             meta[PROGRESS_TOKEN] = self._last_token
         return meta
@@ -332,10 +338,7 @@ class ClientSession:
         if handlers is not None:
             offered = (s for s in self._methods.values() if s.role == "embedded" and handlers.implements(s.name))
             declared = capabilities.from_paths(spec.capability for spec in offered if spec.capability)
-            for attribute, path in self.surface.client_switches.items():
-                family, _, detail = path.partition(".")
-                if family in declared and detail and getattr(handlers, attribute):
-                    declared[family][detail] = {}
+            capabilities.switch_on(declared, handlers, self.surface.client_switches)
         if extensions:
             declared["extensions"] = {name: dict(settings) for name, settings in extensions.items()}
         return declared
@@ -385,7 +388,16 @@ class ClientSession:
             self._mail = anyio.Event()
             await self._mail.wait()
 
-    def _listen(self, spec: MethodSpec, params: Any, timeout: float | None) -> EventStream[Any, Any]:
+    def subscribe(
+        self, filter: Mapping[str, Any], *, meta: Mapping[str, Any] | None = None, timeout: float | None = None
+    ) -> EventStream[Any, Any]:
+        """Listen for what a filter on the wire asks for, members of extensions included."""
+        params = with_meta({"notifications": dict(filter)}, self._wire_meta(meta, False))
+        return self._listen(self._methods[LISTEN], params, timeout, typed=False)
+
+    def _listen(
+        self, spec: MethodSpec, params: Any, timeout: float | None = None, *, typed: bool = True
+    ) -> EventStream[Any, Any]:
         """The stream of a subscription."""
 
         async def source(take: OnNotification) -> None:
@@ -412,7 +424,9 @@ class ClientSession:
                 raise InvalidMessage(f"the server sent a notification that is not valid: {error}") from error
 
         def filter(acknowledged: Any) -> Any:
-            return self.surface.decode(self.surface.resolve("SubscriptionFilter"), acknowledged)
+            return (
+                self.surface.decode(self.surface.resolve("SubscriptionFilter"), acknowledged) if typed else acknowledged
+            )
 
         return EventStream(
             source, tasks, event=event, filter=filter, timeout=self._timeout if timeout is None else timeout

@@ -13,7 +13,7 @@ from .peer import Payload, as_object
 from .plain import an_object
 
 if TYPE_CHECKING:
-    from .server_base import ServerBase
+    from .server_session import ServerSession
 
 
 class Outlet(Protocol):
@@ -62,10 +62,10 @@ class Request:
 class RequestContext:
     """The request that a handler serves."""
 
-    __slots__ = ("_meta", "_over", "_progress", "_request", "_server")
+    __slots__ = ("_meta", "_over", "_progress", "_request", "_session")
 
-    def __init__(self, server: ServerBase, request: Request, meta: Mapping[str, Any]) -> None:
-        self._server = server
+    def __init__(self, session: ServerSession, request: Request, meta: Any) -> None:
+        self._session = session
         self._request = request
         self._meta = meta
         self._over = False
@@ -112,11 +112,11 @@ class RequestContext:
 
     def seal(self, value: Any) -> str:
         """A signed state that carries a JSON value to the next round of this request, and nowhere else."""
-        return self._server.signer.seal(value, self.method, self.params, self.principal)
+        return self._session.server.signer.seal(value, self.method, self.params, self.principal)
 
     def unseal(self, state: str | None) -> Any:
         """The value of a state that an earlier round of this request sealed. Raises McpError if it is not one."""
-        return self._server.signer.open(state, self.method, self.params, self.principal)
+        return self._session.server.signer.open(state, self.method, self.params, self.principal)
 
     async def notify(self, method: str, params: Payload) -> None:
         """Send a notification that belongs to this request. Does nothing once the request is answered."""
@@ -124,6 +124,10 @@ class RequestContext:
             return
         self._request.outlet.send(method, params)
         await self._request.outlet.room()
+
+    async def stream_events(self) -> Any:
+        """Serve a subscription with what the server publishes, and return its result when the server ends it."""
+        return await self._session.stream(self)
 
     def finish(self) -> None:
         """The request is answered: nothing more may be sent for it."""
@@ -143,7 +147,7 @@ class RequestContext:
 
     async def _log(self, level: str, data: Any, logger: str | None) -> None:
         wanted: str | None = self._meta.get(LOG_LEVEL)
-        levels = self._server.surface.levels
+        levels = self._session.server.surface.levels
         if level not in levels:
             raise ValueError(f"unknown log level {level!r}")
         if wanted is None or levels.index(level) < levels.index(wanted):
@@ -155,7 +159,7 @@ class RequestContext:
 
     def _input_required(self, requests: Mapping[str, Any] | None, state: str | None) -> Any:
         """The result that asks for these inputs. What the client cannot answer is left out, unless nothing remains."""
-        surface = self._server.surface
+        surface = self._session.server.surface
         declared = self._declared()
         asked: dict[str, Any] = {}
         lacking: dict[str, None] = {}
@@ -182,9 +186,8 @@ class RequestContext:
             raise ValueError("input_required needs requests, a state or both")
         return surface.codec.decode(surface.resolve("InputRequiredResult"), result)
 
-    def _typed(self, key: str) -> Any:
-        """A member of `_meta`."""
-        return self._meta.get(key)
+    def _typed_meta(self) -> Any:
+        return self._meta
 
     def _declared(self) -> dict[str, Any]:
-        return an_object(self._server.surface.codec.encode(self._meta[CLIENT_CAPABILITIES])) or {}
+        return an_object(self._session.server.surface.codec.encode(self._meta[CLIENT_CAPABILITIES])) or {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -58,7 +58,7 @@ class EventStream(Generic[E_co, F_co]):
         honoured: F_co = self._filter(self._acknowledged)
         return honoured
 
-    async def __aenter__(self) -> EventStream[E_co, F_co]:
+    async def __aenter__(self) -> Self:
         self._tasks().start_soon(self._run)
         try:
             with anyio.move_on_after(self._timeout):
@@ -84,7 +84,7 @@ class EventStream(Generic[E_co, F_co]):
             while not self._ended:
                 await self._news()
 
-    def __aiter__(self) -> EventStream[E_co, F_co]:
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> E_co:

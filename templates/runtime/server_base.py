@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from . import capabilities
 from .failures import method_not_found
@@ -12,14 +12,13 @@ from .peer import Payload
 from .plain import an_object
 from .specs import MethodSpec, MethodTable
 from .state import LIFETIME, StateSigner
-from .subscriptions import Hub, offers_topics
+from .subscriptions import LISTEN, Hub, offers_topics
 from .surface import Surface, overrides
 
 if TYPE_CHECKING:
     from .context import RequestContext
 
-BUILT_IN = frozenset({"server/discover", "subscriptions/listen"})
-"""Methods that every server answers without a handler of its own."""
+DISCOVER: Final = "server/discover"
 
 
 class ServerBase:
@@ -54,19 +53,21 @@ class ServerBase:
         """Whether this server has a handler of its own for a method."""
         return overrides(self, spec.name)
 
+    def serves(self, spec: MethodSpec) -> bool:
+        """Whether this server answers a method, if not with a handler of its own then by nature."""
+        if spec.wire == LISTEN and not self.implements(spec):
+            return offers_topics(self.methods, self.advertised())
+        return spec.wire == DISCOVER or self.implements(spec)
+
     def advertised(self) -> dict[str, Any]:
         """The server's capabilities on the wire."""
         return an_object(self.surface.encode(self.capabilities(), as_json=False)) or {}
-
-    def serves_subscriptions(self) -> bool:
-        """Whether there is anything to subscribe to."""
-        return offers_topics(self.methods, self.advertised())
 
     def capabilities(self) -> Any:
         """What this server can do."""
         return self._capabilities()
 
-    async def fallback(self, method: str, payload: Payload, ctx: RequestContext) -> Any:
+    async def fallback(self, method: str, payload: Payload, ctx: Any) -> Any:
         """Answers requests for methods outside the table, with a message of this style, a dict or JSON text."""
         raise method_not_found(method)
 
@@ -78,12 +79,7 @@ class ServerBase:
             if spec.capability and spec.kind == "request" and spec.role == "wire" and self.implements(spec)
         }
         wire = capabilities.from_paths(sorted(families))
-        for attribute, path in self.surface.switches.items():
-            family, _, detail = path.partition(".")
-            if getattr(self, attribute) and (not detail or family in wire):
-                wire.setdefault(family, {})
-                if detail:
-                    wire[family][detail] = True
+        capabilities.switch_on(wire, self, self.surface.server_switches)
         return self._typed("ServerCapabilities", wire)
 
     def _discover(self) -> Any:

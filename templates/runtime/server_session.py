@@ -12,12 +12,12 @@ from .context import Request, RequestContext
 from .errors import DecodeError
 from .failures import InvalidMessage, McpError, internal_error, invalid_params, method_not_found
 from .isolation import isolated
-from .meta import SERVER_INFO, VERSION, check_version, version_of, with_meta
+from .meta import SERVER_INFO, check_version, version_of, with_meta
 from .peer import Payload, as_object, to_json
 from .plain import an_object
-from .server_base import BUILT_IN, ServerBase
+from .server_base import ServerBase
 from .specs import MethodSpec
-from .subscriptions import ACKNOWLEDGED, LISTEN, Hub, Subscription, honoured
+from .subscriptions import ACKNOWLEDGED, Hub, Subscription, honoured
 from .surface import overrides, require_stateless
 
 log = logging.getLogger("mcp.server")
@@ -69,7 +69,14 @@ class ServerSession:
     def is_request(self, method: str) -> bool | None:
         """Whether a method is a request or a notification of clients; None if it is unknown."""
         spec = self.server.methods.get(method)
-        return None if spec is None or spec.sender != "client" else spec.kind == "request"
+        return None if spec is None or spec.sender == "server" else spec.kind == "request"
+
+    def hears(self, method: str) -> bool:
+        """Whether the server has a handler of its own for a notification."""
+        spec = self.server.methods.get(method)
+        if spec is None or spec.kind != "notification" or spec.sender == "server":
+            return False
+        return overrides(self.server, f"on_{spec.name}")
 
     async def respond(self, request: Request, on_suspend: Callable[[], None] | None = None) -> Payload:
         """The result of a request. Raises McpError for the error that answers it, and nothing else."""
@@ -92,14 +99,12 @@ class ServerSession:
     async def notified(self, method: str, payload: Payload | None) -> None:
         """Take a notification that is not the transport's own business. Whatever goes wrong is logged only."""
         spec = self.server.methods.get(method)
-        if spec is None or spec.kind != "notification" or spec.sender != "client":
-            log.debug("Ignored an unknown notification %r", method)
-            return
-        handler = getattr(self.server, f"on_{spec.name}", None)
-        if handler is None:
+        if spec is None or not self.hears(method):
             return
         try:
-            outcome = handler(self._surface.decode(self._surface.resolve(spec.params), payload or {}))
+            outcome = getattr(self.server, f"on_{spec.name}")(
+                self._surface.decode(self._surface.resolve(spec.params), payload or {})
+            )
             if inspect.iscoroutine(outcome):
                 await isolated(outcome)
         except Exception:
@@ -121,11 +126,14 @@ class ServerSession:
         except DecodeError as error:
             self._examine(request)
             raise invalid_params(str(error)) from None
-        meta = surface.params_meta(params) if route.has_meta else self._examine(request)["_meta"]
-        check_version(meta[VERSION], self.server.versions)
+        if route.has_meta:
+            meta = surface.params_meta(params)
+            check_version(surface.params_version(params), self.server.versions)
+        else:
+            meta = self._examine(request)["_meta"]
         if route.gate is not None and route.gate not in self._capabilities():
             raise method_not_found(request.method)
-        return route, params, self.server.context(self.server, request, meta)
+        return route, params, self.server.context(self, request, meta)
 
     def _admit_unknown(self, request: Request) -> tuple[Route, Any, RequestContext]:
         """Metadata and version come before the question whether there is such a method."""
@@ -138,7 +146,7 @@ class ServerSession:
         def handler(_: Any, context: RequestContext) -> Any:
             return server.fallback(request.method, payload, context)
 
-        return Route(spec, handler, None, ()), None, server.context(server, request, params["_meta"])
+        return Route(spec, handler, None, ()), None, server.context(self, request, params["_meta"])
 
     def _examine(self, request: Request) -> dict[str, Any]:
         """The params in plain values, after the checks of their metadata and version."""
@@ -152,14 +160,9 @@ class ServerSession:
     def _route(self, method: str) -> Route | None:
         spec = self.server.methods.get(method)
         route: Route | None = None
-        if spec is not None and spec.kind == "request" and spec.sender == "client" and spec.role == "wire":
-            own = self.server.implements(spec)
-            handler: Callable[[Any, Any], Any] | None = getattr(self.server, spec.name, None)
-            if method == LISTEN and not own:
-                handler = self._listen if self.server.serves_subscriptions() else None
-            elif not own and method not in BUILT_IN:
-                handler = None
-            if handler is not None:
+        if spec is not None and spec.kind == "request" and spec.sender != "server" and spec.role == "wire":
+            if self.server.serves(spec):
+                handler = getattr(self.server, spec.name)
                 resolve = self._surface.resolve
                 results = [spec.result, *spec.alternatives.values()]
                 route = Route(spec, handler, resolve(spec.params), tuple(resolve(r) for r in results if r is not None))
@@ -190,8 +193,8 @@ class ServerSession:
 
     # --- subscriptions -----------------------------------------------------------------------------------------------
 
-    async def _listen(self, params: Any, context: RequestContext) -> Any:
-        """The built-in handler of subscriptions: lasts as long as the stream."""
+    async def stream(self, context: RequestContext) -> Any:
+        """Serve a subscription for as long as it lasts, and return its result."""
         wanted: Any = context.params.get("notifications")
         filter = honoured(wanted, self.server.methods, self._capabilities())
         subscription = Subscription(context.request_id, filter)

@@ -30,7 +30,7 @@ class MethodSpec:
     name: str
     """Its name in Python: of the proxy and the handler (`call_tool`), for notifications without `on_` or `notify_`."""
     kind: Literal["request", "notification"]
-    sender: Literal["client", "server"]
+    sender: Literal["client", "server", "both"]
     message: TypeName | None = None
     """The definition of the whole message."""
     params: TypeName | None = None

@@ -132,10 +132,10 @@ class _Connection:
         method = frame.method or ""
         if method == CANCELLED:
             self._cancel(frame.payload)
-        elif self._session.is_request(method):
-            log.debug("Ignored a %s without an id", method)
-        else:
+        if self._session.hears(method):
             self._workers.submit(_Notice(method, frame.payload))
+        elif method != CANCELLED:
+            log.debug("Ignored a notification: %s", method)
 
     def _cancel(self, payload: Payload | None) -> None:
         try:

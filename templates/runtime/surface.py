@@ -39,17 +39,19 @@ class Surface:
     codec: Codec
     types: object
     """Where definitions are attributes."""
-    params_meta: Callable[[Any], Mapping[str, Any]]
-    """Reads the `_meta` of a request's params."""
-    result_meta: Callable[[Any], object]
+    params_meta: Callable[[Any], Any] = lambda params: {}
+    """Reads the `_meta` of a request's params: a mapping by wire keys."""
+    params_version: Callable[[Any], str] = lambda params: ""
+    """Reads the protocol version that a request's params name."""
+    result_meta: Callable[[Any], object] = lambda result: None
     """Reads the `_meta` of a result; None if it has none."""
-    result_type: Callable[[Any], str]
+    result_type: Callable[[Any], str] = lambda result: "complete"
     """Reads the `resultType` of a result."""
     levels: tuple[str, ...] = ()
     """The log levels in ascending severity."""
-    switches: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Attributes of a server class that switch a capability on, and the capability's path."""
-    client_switches: Mapping[str, str] = field(default_factory=dict[str, str])
+    server_switches: Mapping[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """Attributes of a server that switch capabilities on, and those capabilities."""
+    client_switches: Mapping[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     """The same for a client's handlers."""
 
     def resolve(self, name: Any) -> Any:
