@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from .http_headers import PARAM_PREFIX, HeaderTable, InvalidHeader, decode_value, encode_value, header_mismatch
 from .peer import to_json
@@ -36,10 +36,6 @@ _ONE_SCHEMA: Final = frozenset(
 _MANY_SCHEMAS: Final = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 _NAMED_SCHEMAS: Final = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties"})
 
-_Trail: TypeAlias = "tuple[()] | tuple[_Trail, str]"
-"""The properties on the way to a schema, the last one outermost: to write down each way would take too long."""
-
-
 class InvalidAnnotation(ValueError):
     """A tool's schema annotates a property in a way that no header can follow. The message says which and why."""
 
@@ -54,6 +50,17 @@ class Annotation:
     """The header's name."""
     type: str
     """The argument's type in the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trail:
+    """The properties on the way to a schema, linked backwards: to write down each way would take too long."""
+
+    before: _Trail | None
+    name: str
+
+
+_ROOT: Final = _Trail(None, "")
 
 
 def find_annotations(schema: object) -> tuple[Annotation, ...]:
@@ -165,7 +172,7 @@ def _annotation(path: tuple[str, ...], schema: Mapping[str, Any]) -> Annotation:
 
 def _schemas(root: object) -> Iterator[tuple[_Trail | None, dict[str, Any]]]:
     """Every schema in a schema, with the way to it; None where there is more on the way than properties."""
-    stack: list[tuple[_Trail | None, object]] = [((), root)]
+    stack: list[tuple[_Trail | None, object]] = [(_ROOT, root)]
     while stack:
         trail, value = stack.pop()
         node = an_object(value)
@@ -176,7 +183,7 @@ def _schemas(root: object) -> Iterator[tuple[_Trail | None, dict[str, Any]]]:
         for keyword, content in node.items():
             named, many = an_object(content), an_array(content)
             if keyword == "properties" and named is not None:
-                inner += [(None if trail is None else (trail, name), each) for name, each in named.items()]
+                inner += [(None if trail is None else _Trail(trail, name), each) for name, each in named.items()]
             elif keyword in _ONE_SCHEMA and named is not None:
                 inner.append((None, named))
             elif keyword in _MANY_SCHEMAS and many is not None:
@@ -188,9 +195,9 @@ def _schemas(root: object) -> Iterator[tuple[_Trail | None, dict[str, Any]]]:
 
 def _path(trail: _Trail) -> tuple[str, ...]:
     steps: list[str] = []
-    while len(trail) == 2:
-        trail, step = trail
-        steps.append(step)
+    while trail.before is not None:
+        steps.append(trail.name)
+        trail = trail.before
     return tuple(reversed(steps))
 
 
