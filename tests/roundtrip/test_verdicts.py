@@ -118,7 +118,7 @@ def test_decoding_without_a_required_member_fails(style: str, revision: str) -> 
             assert verdict(style, revision, name, value)
             assert not verdict(style, revision, name, {k: v for k, v in value.items() if k != wire}), f"{name}.{wire}"
             checked += 1
-    assert checked > 100
+    assert checked > 90
 
 
 @cache

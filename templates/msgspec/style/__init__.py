@@ -1,0 +1,1 @@
+"""Message types as msgspec Structs: the fast style."""

@@ -1,0 +1,238 @@
+"""Reading and writing messages.
+
+msgspec does the work. What it refuses is decided by the reference decoder over the definition table, which accepts what
+JSON Schema accepts (`2.0` as an integer, extra keys in open maps) and otherwise says where and why a value is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, overload
+
+from msgspec import DecodeError as Refused
+from msgspec import Raw, Struct, convert, to_builtins
+from msgspec.json import Decoder, Encoder
+
+from ..runtime.decoding import NOT_BUILT
+from ..runtime.decoding import decode as decide
+from ..runtime.definitions import Definitions, Record
+from ..runtime.errors import DecodeError
+from ..runtime.frames import Frame, envelope
+from ..runtime.frames import parse as parse_frame
+from ..runtime.parsing import InvalidJSON, parse_json
+from ..runtime.unset import UNSET
+from .message import Declared, Message, MessageMeta, OpenMap, construct, is_instance, layout, read_planned, replaced, required_tag
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Message)
+K = TypeVar("K")
+V = TypeVar("V")
+
+_REFUSED: Final = (Refused, RecursionError, UnicodeError)
+
+
+class Codec:
+    """Reads and writes the messages of one revision.
+
+    `types` holds the generated types, `definitions` loads their table (only where it is needed), and `renamed` says
+    which definitions have another name in Python.
+    """
+
+    def __init__(
+        self,
+        revision: str,
+        types: ModuleType,
+        definitions: Callable[[], Definitions],
+        renamed: Mapping[str, str] | None = None,
+    ) -> None:
+        self.revision: Final = revision
+        self._types = types
+        self._definitions = definitions
+        self._renamed = renamed or {}
+        self._json_readers = _Cache(_json_reader)
+        self._object_readers = _Cache(_object_reader)
+        self._classes = _Cache(self._class)
+        self._aliases: dict[Any, str] = {}
+
+    @overload
+    def decode(self, type: type[T], value: object) -> T: ...
+
+    @overload
+    def decode(self, type: object, value: object) -> Any: ...
+
+    def decode(self, type: Any, value: object) -> Any:
+        """The typed value for a parsed JSON value. Raises DecodeError if it is not a `type`."""
+        try:
+            _check_json(value)
+        except _NOT_JSON as error:
+            raise DecodeError(self._name(type), (), f"not a JSON value: {error}") from None
+        try:
+            return self._object_readers[type](value)
+        except _REFUSED as error:
+            return self._decide(type, value, error)
+
+    @overload
+    def decode_json(self, type: type[T], data: bytes | str) -> T: ...
+
+    @overload
+    def decode_json(self, type: object, data: bytes | str) -> Any: ...
+
+    def decode_json(self, type: Any, data: bytes | str) -> Any:
+        """The typed value for JSON. Raises DecodeError if it is not a `type`, or not JSON."""
+        try:
+            return self._json_readers[type](data)
+        except _REFUSED as error:
+            return self._decide(type, self._parse(type, data), error)
+
+    def encode(self, value: object) -> Any:
+        """The JSON value for a typed one, shared with nobody. Raises ValueError for NaN and infinities."""
+        return _parse(self.encode_json(value))
+
+    def encode_json(self, value: object) -> bytes:
+        """JSON for a typed value. Raises ValueError for NaN and infinities, which JSON does not have."""
+        data = _write(value)
+        if b"null" in data:  # what msgspec makes of them
+            _check_finite(value)
+        return data
+
+    def matches(self, type: object, value: object) -> bool:
+        """Whether a typed value is one of `type`: a class, or any alias."""
+        return is_instance(value, type)
+
+    def replace(self, value: M, /, **changes: Any) -> M:
+        """A copy of `value` with other members. `None` (or `UNSET`) takes an optional one out."""
+        return replaced(value, changes)
+
+    def frame(self, data: bytes | str) -> Frame:
+        """What kind of message this is, its payload undecoded. Raises FrameError if it is none."""
+        try:
+            found = _read_envelope(data)
+            if not data.isascii():
+                _check_text(data)  # msgspec skips over the payload without reading its strings
+        except _REFUSED:
+            return parse_frame(data)
+        return envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
+
+    # --- where msgspec does not decide --------------------------------------------------------------------------------
+
+    def _decide(self, type: Any, value: object, error: Exception) -> Any:
+        """Let the reference decoder have the last word on a value that msgspec refused."""
+        name = self._definition(type)
+        if name is None:
+            raise DecodeError(self._name(type), (), str(error)) from None
+        return decide(self._definitions(), name, value, self._build, attempt=self._attempt)
+
+    def _parse(self, type: Any, data: bytes | str) -> object:
+        try:
+            return _parse(data)
+        except _REFUSED:
+            try:
+                return parse_json(data if isinstance(data, str) else bytes(data))
+            except InvalidJSON as error:
+                raise DecodeError(self._name(type), (), str(error)) from None
+
+    def _build(self, name: str, members: dict[str, Any], extras: dict[str, Any], raw: dict[str, Any]) -> object:
+        cls = self._classes[name]
+        attributes = layout(cls)
+        return construct(cls, {attributes[wire][0]: members[wire] for wire in members if wire in attributes}, extras)
+
+    def _attempt(self, name: str, value: dict[str, Any]) -> object:
+        cls = self._classes[name]
+        if issubclass(cls, OpenMap) and not value.keys() <= layout(cls).keys():
+            return NOT_BUILT
+        try:
+            return self._object_readers[cls](value)
+        except _REFUSED:
+            return NOT_BUILT
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def _class(self, definition: str) -> type[Message]:
+        return cast("type[Message]", getattr(self._types, self._renamed.get(definition, definition)))
+
+    def _definition(self, type: Any) -> str | None:
+        """The definition that a class or an alias stands for."""
+        if isinstance(type, MessageMeta):
+            name = type.__definition__
+            return name if getattr(self._types, self._renamed.get(name, name), None) is type else None
+        if not self._aliases:
+            for name, definition in self._definitions().items():
+                if not isinstance(definition, Record) or definition.kind == "opaque":
+                    self._aliases.setdefault(self._class(name), name)
+        return self._aliases.get(type)
+
+    def _name(self, type: Any) -> str:
+        return self._definition(type) or getattr(type, "__name__", None) or repr(type)
+
+
+class _Cache(dict[K, V]):
+    """Values made when they are first asked for."""
+
+    def __init__(self, make: Callable[[K], V]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: K) -> V:
+        value = self[key] = self._make(key)
+        return value
+
+
+def _json_reader(type: Any) -> Callable[[Any], Any]:
+    return _refuse if _has_opaque(type) else Decoder(required_tag(type), dec_hook=read_planned).decode
+
+
+def _object_reader(type: Any) -> Callable[[Any], Any]:
+    target = required_tag(type)
+    return _refuse if _has_opaque(type) else lambda value: convert(value, target, dec_hook=read_planned)
+
+
+def _has_opaque(type: Any) -> bool:
+    """Whether an alias has an opaque object in it, which msgspec would not check. (Records check theirs themselves.)"""
+    if get_origin(type) is Annotated and isinstance(type.__metadata__[0], Declared):
+        return True
+    return any(_has_opaque(argument) for argument in get_args(type))
+
+
+def _refuse(value: object) -> Any:
+    raise Refused("left to the reference decoder")
+
+
+# --- JSON --------------------------------------------------------------------------------------------------------------
+
+_parse: Final = Decoder().decode
+_write: Final = Encoder().encode
+
+_NOT_JSON: Final = (TypeError, ValueError, RecursionError)
+
+
+def _check_json(value: object) -> None:
+    """Raise one of `_NOT_JSON` for Python values that JSON does not have."""
+    if b"null" in _write(value):
+        _check_finite(value)
+
+
+def _check_finite(value: object) -> None:
+    """Raise ValueError if there is a NaN or an infinity somewhere."""
+    json.dumps(to_builtins(value), allow_nan=False)
+
+
+def _check_text(data: bytes | str) -> None:
+    """Raise UnicodeError unless `data` is Unicode."""
+    if isinstance(data, str):
+        data.encode()
+    else:
+        data.decode()
+
+
+class _Envelope(Struct):
+    jsonrpc: Any = UNSET
+    id: Any = UNSET
+    method: Any = UNSET
+    params: Raw = cast(Any, UNSET)
+    result: Raw = cast(Any, UNSET)
+    error: Raw = cast(Any, UNSET)
+
+
+_read_envelope: Final = Decoder(_Envelope).decode

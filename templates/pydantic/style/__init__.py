@@ -1,0 +1,1 @@
+"""Message types as pydantic v2 models: validated on construction, unknown members kept."""
