@@ -1,12 +1,12 @@
-"""Instances of every definition, and what the generated classes are to be called with: no randomness, read from the table.
+"""Instances of every definition, and the generated classes with the names of their members. Nothing here is random.
 
-`smallest` has the required members only, `largest` every declared member, `arms` one instance per arm of a union. All of
-them are plain JSON values.
+`smallest` has the required members only, `largest` every declared one, `arms` one instance per arm of a union. All are
+plain JSON values, made from the definition table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -61,6 +61,15 @@ def accepted(revision: str, type: Any, value: Any) -> bool:
     return True
 
 
+def refuses(errors: tuple[type[Exception], ...], call: Callable[..., object], /, *args: Any, **kwargs: Any) -> bool:
+    """Whether the call raises one of `errors`. For loops, where the failure has to say about what."""
+    try:
+        call(*args, **kwargs)
+    except errors:
+        return True
+    return False
+
+
 def _ref(type: Any) -> Any:
     return definitions.Ref(type) if isinstance(type, str) else type
 
@@ -100,7 +109,7 @@ def _of_arm(known: Any, union: Any, label: str, arm: Any, above: tuple[str, ...]
     raise Unreachable(f"no instance that the plan sends to {label}")
 
 
-# --- the generated classes ---------------------------------------------------------------------------------------------
+# --- the generated classes -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -176,6 +185,7 @@ __all__ = [
     "arms",
     "kinds",
     "largest",
+    "refuses",
     "smallest",
     "type_of",
     "unions",

@@ -8,7 +8,7 @@ import pytest
 from conftest import LATEST
 from mcp_bindings.runtime import UNSET, definitions
 from roundtrip.surfaces import STYLES, SURFACES, exact, surface
-from styles.samples import FREE, Kind, accepted, kinds, largest, smallest
+from styles.samples import FREE, Kind, accepted, kinds, largest, refuses, smallest
 
 REFUSED = (TypeError, ValueError)
 
@@ -67,9 +67,9 @@ def test_a_required_member_is_missing(style: str, revision: str) -> None:
     for kind in kinds(style, revision):
         keywords = required(kind)
         for left_out in keywords:
-            with pytest.raises(REFUSED):
-                kind.cls(**{name: member for name, member in keywords.items() if name != left_out})
-                pytest.fail(f"{kind} without {left_out}")
+            assert refuses(
+                REFUSED, kind.cls, **{name: member for name, member in keywords.items() if name != left_out}
+            ), f"{kind} without {left_out}"
 
 
 @pytest.mark.parametrize(("style", "revision"), SURFACES)
@@ -102,9 +102,9 @@ def test_wrong_constants(style: str, revision: str) -> None:
             if field.required and is_constant(field):
                 other = f"{field.type.value}x" if isinstance(field.type.value, str) else field.type.value + 1
                 for wrong in (other, None, UNSET):
-                    with pytest.raises(REFUSED):
-                        kind.cls(**keywords, **{kind.attributes[field.wire]: wrong})
-                        pytest.fail(f"{kind} with {field.wire} {wrong!r}")
+                    assert refuses(
+                        REFUSED, kind.cls, **keywords, **{kind.attributes[field.wire]: wrong}
+                    ), f"{kind} with {field.wire} {wrong!r}"
 
 
 @pytest.mark.parametrize(("style", "revision"), SURFACES)
@@ -114,9 +114,7 @@ def test_unknown_keywords(style: str, revision: str) -> None:
         keywords = required(kind)
         wires = {f.wire: FREE for f in kind.record.fields if f.wire not in kind.attributes.values()}
         for unknown in ("no_such_member", "", "self", "cls", *wires):
-            with pytest.raises(TypeError):
-                kind.cls(**keywords, **{unknown: FREE})
-                pytest.fail(f"{kind} with {unknown}")
+            assert refuses((TypeError,), kind.cls, **keywords, **{unknown: FREE}), f"{kind} with {unknown}"
 
 
 @pytest.mark.parametrize(("style", "revision"), SURFACES)
@@ -131,9 +129,7 @@ def test_positional_arguments(style: str, revision: str) -> None:
                 kind.cls({}, {}, **keywords)
         else:
             for arguments in (("one",), ({},), (None,)):
-                with pytest.raises(TypeError):
-                    kind.cls(*arguments, **keywords)
-                    pytest.fail(f"{kind} with {arguments}")
+                assert refuses((TypeError,), kind.cls, *arguments, **keywords), f"{kind} with {arguments}"
 
 
 @pytest.mark.parametrize(("style", "revision"), [s for s in SURFACES if STYLES[s[0]].validates_on_construct])
@@ -142,9 +138,9 @@ def test_wrong_types_where_constructors_check_them(style: str, revision: str) ->
         keywords = required(kind)
         for field in kind.record.fields:
             if not accepted(revision, field.type, object()):
-                with pytest.raises(REFUSED):
-                    kind.cls(**{**keywords, kind.attributes[field.wire]: object()})
-                    pytest.fail(f"{kind}.{field.wire}")
+                assert refuses(
+                    REFUSED, kind.cls, **{**keywords, kind.attributes[field.wire]: object()}
+                ), f"{kind}.{field.wire}"
 
 
 @pytest.mark.parametrize(("style", "revision"), SURFACES)
