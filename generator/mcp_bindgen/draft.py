@@ -126,14 +126,32 @@ def _new_codes(protocol: ir.Protocol, overlay: Document) -> Proposals:
 
 
 def _new_capabilities(previous: ir.Protocol, protocol: ir.Protocol) -> Proposals:
-    """For new methods, what the others of their group need: `tools/new` like `tools/list`."""
-    known = {method.wire for method in previous.methods}
-    groups = {m.wire.rpartition("/")[0]: m.capability for m in protocol.methods if m.capability}
+    """The capability that goes by the name of a method's group, where method or capability are new."""
+    before = {method.wire: likely_capability(method, previous) for method in previous.methods}
     return {
-        m.wire: (groups[group], f"{groups[group]!r}, like the other {group}/… methods.")
-        for m in protocol.methods
-        if m.wire not in known and not m.capability and (group := m.wire.rpartition("/")[0]) in groups
+        method.wire: (capability, f"{capability!r}, by its name.")
+        for method in protocol.methods
+        if (capability := likely_capability(method, protocol)) and before.get(method.wire) != capability
     }
+
+
+def likely_capability(method: ir.Method, protocol: ir.Protocol) -> str | None:
+    """What the receiver of a request, or the sender of a notification, most likely declares: by the method's name.
+
+    `resources/subscribe` -> `resources.subscribe`, `completion/complete` -> `completions`.
+    """
+    *groups, verb = method.wire.removeprefix("notifications/").split("/")
+    asker = {"client": "server", "server": "client"}[method.sender]
+    owner = asker if method.kind == "request" else method.sender
+    declared = protocol.declarations.get(f"{owner.title()}Capabilities")
+    if not groups or not isinstance(declared, ir.Record):
+        return None
+    member = declared.field(groups[0]) or declared.field(f"{groups[0]}s")
+    if member is None:
+        return None
+    inner = protocol.declarations[member.type.name] if isinstance(member.type, ir.Ref) else None
+    detail = names.camel(verb)
+    return f"{member.wire}.{detail}" if isinstance(inner, ir.Record) and inner.field(detail) else member.wire
 
 
 def _new_opaque(protocol: ir.Protocol) -> Proposals:

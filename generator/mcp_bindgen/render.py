@@ -17,6 +17,7 @@ from .errors import BindgenError
 from .output import MARK
 from .style import Style
 
+_SITE = "https://modelcontextprotocol.io"
 TESTS = {
     cls.__name__.lower(): cls
     for cls in (ir.Record, ir.Alias, ir.Scalar, ir.Const, ir.Enum, ir.Ref, ir.Any, ir.Union, ir.Arm, ir.Ranked)
@@ -235,8 +236,8 @@ def comment(text: str, indent: int = 0) -> str:
 
 
 def prose(text: str) -> str:
-    """The text for a Markdown page: no HTML outside of code spans."""
-    parts = text.strip().split("`")
+    """The text for a Markdown page: no HTML outside of code spans, the spec's own links made whole."""
+    parts = text.strip().replace("](/", f"]({_SITE}/").split("`")
     return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
 
 

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import context, ir, names, render, style, topics
+from . import context, ir, names, proxies, render, style, topics
 
 _CLASSES = {
     "page": context.Page,
     "revision": context.Revision,
     "names": names.Names,
     "topic": topics.Topic,
+    "call": proxies.Call,
+    "keyword": proxies.Keyword,
+    "switch": proxies.Switch,
     "style": style.Style,
     "protocol": ir.Protocol,
     "record": ir.Record,
@@ -52,8 +55,7 @@ def words(cls: type) -> Iterator[Word]:
     for node, following in zip(body.body, [*body.body[1:], None], strict=True):
         match node:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if not name.startswith("_"):
-                doc = following.value.value if _is_text(following) else ""  # type: ignore[union-attr]
-                yield Word(name, ast.unparse(annotation), inspect.cleandoc(str(doc)))
+                yield Word(name, ast.unparse(annotation), _text(following))
             case ast.FunctionDef(name=name, args=args, returns=returns) if not name.startswith("_"):
                 properties = {ast.unparse(decorator) for decorator in node.decorator_list}
                 result = ast.unparse(returns) if returns else ""
@@ -64,8 +66,13 @@ def words(cls: type) -> Iterator[Word]:
                 pass
 
 
-def _is_text(node: ast.stmt | None) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _text(node: ast.stmt | None) -> str:
+    """The string that stands alone after an attribute."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str(text))):
+            return inspect.cleandoc(text)
+        case _:
+            return ""
 
 
 def _function(function: Callable[..., str], name: str) -> Word:
