@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from mcp_bindings.runtime import http, sse
 from mcp_bindings.runtime import http_rules as rules
-from mcp_bindings.runtime import sse
 
 HOSTS = [
     (b"localhost", True),
@@ -33,7 +33,7 @@ HOSTS = [
 
 @pytest.mark.parametrize(("host", "allowed"), HOSTS)
 def test_loopback_is_the_default(host: bytes | None, allowed: bool) -> None:
-    assert rules.Access().host_allowed(host) is allowed
+    assert rules.Access(http.LOOPBACK).host_allowed(host) is allowed
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_loopback_is_the_default(host: bytes | None, allowed: bool) -> None:
     ],
 )
 def test_origins_default_to_the_hosts(origin: bytes | None, allowed: bool) -> None:
-    assert rules.Access().origin_allowed(origin) is allowed
+    assert rules.Access(http.LOOPBACK).origin_allowed(origin) is allowed
 
 
 def test_lists_of_ones_own() -> None:

@@ -1,0 +1,103 @@
+"""The HTTP transport (Streamable HTTP): a server as an ASGI application, and a client.
+
+What is behind these names is loaded on first use. Serving needs an ASGI web server (`serve` takes uvicorn), the client
+needs httpx2; both come with the extra `http`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .http_server import Authentication as Authentication
+    from .http_server import HttpServer as HttpServer
+    from .http_server import Refused as Refused
+    from .notifier import Notifier as Notifier
+    from .server_base import ServerBase
+
+__all__ = ["Authentication", "HttpServer", "Notifier", "Refused", "app", "serve"]
+
+_HOMES = {
+    "Authentication": "http_server",
+    "HttpServer": "http_server",
+    "Notifier": "notifier",
+    "Refused": "http_server",
+}
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""The names of this machine: what a server answers to unless told otherwise."""
+BODY_LIMIT = 4 * 1024 * 1024
+"""How long a request's body may be, in bytes."""
+BODY_TIMEOUT = 30.0
+"""How many seconds a request's body may take to arrive."""
+KEEP_ALIVE = 15.0
+"""After how many seconds of silence a stream is given a sign of life."""
+PATIENCE = 60.0
+"""How many seconds a client may leave what it is sent unread."""
+
+
+def app(
+    server: ServerBase,
+    *,
+    path: str | None = None,
+    hosts: Sequence[str] = LOOPBACK,
+    origins: Sequence[str] | None = None,
+    authentication: Authentication | None = None,
+    notifier: Notifier | None = None,
+    body_limit: int = BODY_LIMIT,
+    body_timeout: float = BODY_TIMEOUT,
+    keep_alive: float = KEEP_ALIVE,
+    patience: float = PATIENCE,
+) -> HttpServer:
+    """An ASGI application that serves one endpoint: at `path`, or wherever it is put.
+
+    `hosts` are the names under which clients may reach it, `origins` the web origins whose scripts may use it; both are
+    those of this machine unless given. `authentication` says on whose behalf a request is made. A `notifier` carries
+    notifications to the other processes that serve the same server.
+    """
+    from .http_server import HttpServer
+
+    return HttpServer(
+        server,
+        path=path,
+        hosts=hosts,
+        origins=origins,
+        authentication=authentication,
+        notifier=notifier,
+        body_limit=body_limit,
+        body_timeout=body_timeout,
+        keep_alive=keep_alive,
+        patience=patience,
+    )
+
+
+def serve(
+    server: ServerBase,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    path: str = "/mcp",
+    hosts: Sequence[str] = LOOPBACK,
+    origins: Sequence[str] | None = None,
+    authentication: Authentication | None = None,
+    notifier: Notifier | None = None,
+) -> None:
+    """Serve with uvicorn until told to stop. For anything beyond these options, run `app(server)` in a web server."""
+    import uvicorn
+
+    application = app(
+        server, path=path, hosts=hosts, origins=origins, authentication=authentication, notifier=notifier
+    )
+    uvicorn.run(application, host=host, port=port, log_level="warning")
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f".{home}", __package__), name)
+    globals()[name] = value
+    return value
