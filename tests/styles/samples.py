@@ -7,12 +7,14 @@ plain JSON values, made from the definition table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from conftest import REVISIONS, protocol_of
+from conftest import protocol_of
 from mcp_bindgen.context import Revision
+from mcp_bindgen.names import Names, name_all
 from mcp_bindings.runtime import decoding, definitions
 from mcp_bindings.runtime.errors import DecodeError
 from roundtrip.surfaces import STYLES, surface, table
@@ -44,12 +46,10 @@ def largest(revision: str, type: Any) -> Any:
 
 
 def arms(revision: str, union: Any) -> Iterator[tuple[str, Any]]:
-    """An instance per arm of a union, by label: the largest that the plan sends to this arm. None has none."""
+    """An instance per arm of a union, by label: the largest that the plan sends to this arm, if there is one."""
     for label, arm in union.arms.items():
-        try:
+        with suppress(Unreachable):
             yield label, _of_arm(table(revision), union, label, arm, (), full=True)
-        except Unreachable:
-            yield label, None
 
 
 def accepted(revision: str, type: Any, value: Any) -> bool:
@@ -171,22 +171,12 @@ def unions(revision: str) -> Iterator[tuple[str, Any]]:
             yield name, definition
 
 
+@cache
 def type_of(style: str, revision: str, name: str) -> Any:
     """The class or alias of a definition."""
-    seen = Revision(protocol_of(revision), STYLES[style])
-    return getattr(surface(style, revision).types, seen.names.of(name))
+    return getattr(surface(style, revision).types, _names(revision).of(name))
 
 
-__all__ = [
-    "FREE",
-    "REVISIONS",
-    "Kind",
-    "accepted",
-    "arms",
-    "kinds",
-    "largest",
-    "refuses",
-    "smallest",
-    "type_of",
-    "unions",
-]
+@cache
+def _names(revision: str) -> Names:
+    return name_all(protocol_of(revision))
