@@ -81,6 +81,14 @@ def _parser() -> argparse.ArgumentParser:
     origin.add_argument("--source", metavar="PATH|URL", help="the schema.json (default: the spec repository's)")
     origin.add_argument("--ref", default="main", help="branch, tag or commit of the spec repository (default: main)")
     command.add_argument("--no-second-opinion", action="store_true", help="do not ask datamodel-code-generator")
+    command = add("scaffold", _scaffold, "Write a class of handlers that you own, or add to it what is missing.")
+    command.add_argument("side", choices=["server", "client"], help="whose handlers")
+    command.add_argument("file", type=Path, metavar="FILE", help="the module; nothing that is there is overwritten")
+    command.add_argument("--revision", metavar="R", help="the revision (default: the latest)")
+    command.add_argument("--methods", nargs="+", default=[], metavar="METHOD", help="e.g. tools/call; or all")
+    command.add_argument("--class", dest="name", metavar="NAME", help="the class (default: from the file's name)")
+    command.add_argument("--style", default="pydantic", help="the style of a new module (default: pydantic)")
+    command.add_argument("--package", default="mcp_bindings", help="the package of a new module")
     add("styles", _styles, "List the built-in styles and what they keep.")
     return parser
 
@@ -236,6 +244,45 @@ def _bump(arguments: argparse.Namespace) -> int:
     if found.files:
         print("\nnext: review, then `make generate` and `make test`")
     return 0
+
+
+def _scaffold(arguments: argparse.Namespace) -> int:
+    from . import handlers, scaffold, usage
+    from .context import Revision
+
+    templates: Path = arguments.templates
+    file: Path = arguments.file
+    styles = [load_style(templates, name) for name in builtin_styles(templates)]
+    models = {protocol.revision: protocol for protocol in protocols(arguments.schema, None)}
+    name = arguments.revision or list(models)[-1]
+    if name not in models:
+        source.load(arguments.schema, name)
+    tables = {r: handlers.handlers(Revision(model, styles[0]), arguments.side) for r, model in models.items()}
+    own = {handler.name: handler for handler in tables[name]}
+    wanted = scaffold.Wanted(
+        side=arguments.side,
+        revision=name,
+        home=f"{arguments.package}.{arguments.style}",
+        module=Revision(models[name], styles[0]).module,
+        handlers=scaffold.choose(tables[name], arguments.methods, name),
+        all=own,
+        gone={h.name: h.wire for table in tables.values() for h in table if h.name not in own},
+    )
+    if file.exists():
+        made = scaffold.renew(usage.read(file), wanted, arguments.name)
+        changed = bool(made.added or made.updated)
+    else:
+        made = scaffold.fresh(wanted, arguments.name or scaffold.class_name(file, arguments.side))
+        changed = True
+    if changed:
+        usage.save(file, made.data)
+    for remark in made.remarks:
+        print(remark)
+    summary = [
+        f"{word} {', '.join(names)}" for word, names in (("added", made.added), ("updated", made.updated)) if names
+    ]
+    print(f"{file}: {'; '.join(summary) or 'nothing to add'}")
+    return 1 if made.remarks else 0
 
 
 def _tell(text: str) -> None:
