@@ -97,6 +97,14 @@ class Revision:
         """Whether some record extends `name`: a field of that type may hold more than it declares."""
         return name in self._derived
 
+    def stands_for_records(self, record: ir.Record, member: ir.Field) -> bool:
+        """Whether `member` is a free map that a derived record narrows to a record, as requests do with `params`."""
+        if not isinstance(self.resolve(member.type), ir.MapOf):
+            return False
+        heirs = (r for r in self.protocol.records if record.name in ancestors(self.protocol.declarations, r.name))
+        narrowed = (heir.field(member.wire) for heir in heirs)
+        return any(f is not None and not isinstance(self.resolve(f.type), ir.MapOf) for f in narrowed)
+
     def attribute(self, record: ir.Record | str, wire: str) -> str:
         """The Python attribute of a member."""
         return self.names.attribute(record if isinstance(record, str) else record.name, wire)

@@ -48,6 +48,7 @@ __all__ = [
     "OneOf",
     "OpenMap",
     "Opt",
+    "OrMessage",
     "OrUnset",
     "check_declared",
     "check_finite",
@@ -75,6 +76,7 @@ _new: Callable[..., Any] = StructMeta.__call__
 if TYPE_CHECKING:
     Opt: TypeAlias = Optional[T]
     OrUnset: TypeAlias = Union[T, UnsetType]
+    OrMessage: TypeAlias = Union[T, "Message"]
     Lone: TypeAlias = Annotated[T, "tagged"]
     from typing import Annotated as Merged
     from typing import Annotated as OneOf
@@ -88,6 +90,12 @@ else:
 
     class OrUnset:
         """`OrUnset[T]`: an optional member for which null is a value, so that absent is `UNSET`."""
+
+        def __class_getitem__(cls, type):
+            return type
+
+    class OrMessage:
+        """`OrMessage[dict[str, Any]]`: a plain object here, and a message in the records that derive from this one."""
 
         def __class_getitem__(cls, type):
             return type
@@ -301,7 +309,7 @@ def replaced(value: M, changes: dict[str, Any]) -> M:
     if isinstance(value, OpenMap):
         extras = changes.pop("extras", value.extras)
         check_finite(extras)
-        return _opened(replace_members(_declared_part(value), **changes), extras)
+        return cast(M, _opened(replace_members(_declared_part(value), **changes), extras))
     return replace_members(value, **changes)
 
 
@@ -312,8 +320,15 @@ def _camel(attribute: str) -> str:
 
 # --- open maps ---------------------------------------------------------------------------------------------------------
 
+if TYPE_CHECKING:
+    _Mapping = Mapping[str, Any]
+else:
+    # Metaclasses do not mix: at run time an open map is registered as a mapping, and has its methods.
+    class _Mapping:
+        __slots__ = ()
 
-class OpenMap(Message, forbid_unknown_fields=True):
+
+class OpenMap(Message, _Mapping, forbid_unknown_fields=True):
     """The base of records that are mappings as well: declared members are attributes, and any other key is kept.
 
     As a mapping it goes by wire key and has every key that is present: `meta["com.example/trace"]`. Keys of one's own
@@ -365,7 +380,7 @@ class OpenMap(Message, forbid_unknown_fields=True):
         return ValuesView(cast("Mapping[str, Any]", self))
 
 
-Mapping.register(OpenMap)
+cast(Any, Mapping).register(OpenMap)
 
 _REQUIRED = object()
 
@@ -426,7 +441,7 @@ class _Opened(dict[str, Any]):
             return hash((self._declared, frozenset(self.extras.items())))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Opened) and self.__class__ is other.__class__ and dict.__eq__(self, other)
+        return isinstance(other, _Opened) and self.__class__ is other.__class__ and super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -456,7 +471,7 @@ def _opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
 
 
 def _declared_part(value: OpenMap) -> OpenMap:
-    return cast(OpenMap, cast(Any, value)._declared) if type(value) is _Opened else value
+    return cast(OpenMap, cast(Any, value)._declared if cast(Any, type(value)) is _Opened else value)
 
 
 # --- unions ------------------------------------------------------------------------------------------------------------
@@ -468,7 +483,7 @@ def _untagged(tag_field: str) -> type[Struct]:
         raise ValueError("not a tag")
 
     namespace: dict[str, Any] = {"__post_init__": refuse, "__module__": __name__}
-    return StructMeta("Untagged", (Struct,), namespace, tag_field=tag_field, tag="\0")
+    return cast("type[Struct]", StructMeta("Untagged", (Struct,), namespace, tag_field=tag_field, tag="\0"))
 
 
 def required_tag(type: Any) -> Any:
@@ -553,7 +568,7 @@ def is_instance(value: object, type: Any) -> bool:
     if origin is Literal:
         return any(value == constant and value.__class__ is constant.__class__ for constant in arguments)
     if origin is list:
-        return isinstance(value, list) and all(is_instance(item, arguments[0]) for item in cast("list[Any]", value))
+        return isinstance(value, list) and all(is_instance(item, arguments[0]) for item in cast("list[object]", value))
     if origin is dict:
         return (
             isinstance(value, dict)
@@ -613,14 +628,14 @@ def _narrower(cases: list[tuple[type[Message], str]]) -> Callable[[Any], Any]:
 
 def narrow_items(items: list[Any] | None) -> None:
     """Narrow what a decoder just put into a list; leave what a caller put there."""
-    if items and (narrow := _narrow.get(type(items[0]))):
+    if items and (narrow := _narrow.get(items[0].__class__)):
         items[:] = map(narrow, items)
 
 
 def narrow_member(owner: Message, attribute: str) -> None:
     """Narrow what a decoder just put into a member; leave what a caller put there."""
-    value = getattr(owner, attribute)
-    if narrow := _narrow.get(type(value)):
+    value: Any = getattr(owner, attribute)
+    if narrow := _narrow.get(value.__class__):
         force_setattr(owner, attribute, narrow(value))
 
 
@@ -639,11 +654,11 @@ class Declared:
     @cached_property
     def check(self) -> Callable[[bytes], Any]:
         """Refuses JSON in which they are not what they should be."""
-        members = {wire: (type,) for wire, type in self.required.items()}
-        members |= {wire: (type, UNSET) for wire, type in self.optional.items()}
-        names = {f"member{number}": wire for number, wire in enumerate(members)}
-        fields = [(name, *members[wire]) for name, wire in names.items()]
-        return reader(defstruct("Declared", fields, rename=names, kw_only=True))
+        members: list[tuple[str, Any, Any]] = [(wire, type, NODEFAULT) for wire, type in self.required.items()]
+        members += [(wire, type, UNSET) for wire, type in self.optional.items()]
+        wires = {f"member{number}": wire for number, (wire, _, _) in enumerate(members)}
+        fields = [(name, type, field(default=default)) for name, (_, type, default) in zip(wires, members, strict=True)]
+        return reader(defstruct("Declared", fields, rename=wires, kw_only=True))
 
 
 def check_declared(type: Any, value: Any) -> None:
