@@ -87,7 +87,7 @@ class ServerBase:
         families = {
             spec.capability
             for spec in self.methods.values()
-            if spec.capability and spec.kind == "request" and spec.role == "wire" and self.implements(spec)
+            if spec.capability and spec.is_request_of("client") and self.implements(spec)
         }
         wire = capabilities.from_paths(sorted(families))
         capabilities.switch_on(wire, self, self.surface.server_switches)
