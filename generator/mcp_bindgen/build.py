@@ -267,20 +267,28 @@ def _fill_derived(declared: Declarations, overlay: Overlay) -> Declarations:
 
 
 def _deprecate(declared: Declarations, overlay: Overlay) -> Declarations:
+    """Mark what the overlay calls deprecated, and say so in its description."""
     result = dict(declared)
-    for entry in overlay.deprecated:
+    for entry, reason in overlay.deprecated.items():
         name, _, wire = entry.partition(".")
         declaration = result.get(name)
         if declaration is None:
             raise overlay.stale("deprecated", entry, "no such definition")
         if not wire:
-            result[name] = replace(declaration, deprecated=True)
+            result[name] = replace(declaration, deprecated=True, doc=_with_note(declaration.doc, reason))
         elif isinstance(declaration, ir.Record) and declaration.field(wire):
-            marked = (replace(f, deprecated=True) if f.wire == wire else f for f in declaration.fields)
+            marked = (
+                replace(f, deprecated=True, doc=_with_note(f.doc, reason)) if f.wire == wire else f
+                for f in declaration.fields
+            )
             result[name] = replace(declaration, fields=tuple(marked))
         else:
             raise overlay.stale("deprecated", entry, "no such member")
     return result
+
+
+def _with_note(doc: str, reason: str) -> str:
+    return f"{doc}\n\nDeprecated: {reason}".strip()
 
 
 def _kinds(declared: Declarations, free: set[str], overlay: Overlay) -> Declarations:

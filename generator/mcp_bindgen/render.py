@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ import jinja2
 from . import __version__, ir
 from .context import IMPORTS, Imports, Page, Revision, Target, visible
 from .errors import BindgenError
+from .formatting import LINE_LENGTH
 from .output import MARK
 from .style import Style
 
@@ -221,10 +223,24 @@ def docstring(text: str, indent: int = 0) -> str:
     if safe.endswith('"'):
         safe = safe[:-1] + '\\"'
     pad = " " * indent
-    lines = [line.rstrip() for line in safe.split("\n")]
+    lines = _wrapped(safe.split("\n"), LINE_LENGTH - indent - 6)
     body = "\n".join(pad + line if line and number else line for number, line in enumerate(lines))
     closing = f"\n{pad}" if len(lines) > 1 else ""
     return f'"""{body}{closing}"""'
+
+
+def _wrapped(lines: Iterable[str], width: int) -> list[str]:
+    """The lines without trailing space, long ones broken between words; code between ``` stays as it is."""
+    wrapped: list[str] = []
+    code = False
+    for line in lines:
+        code ^= line.lstrip().startswith("```")
+        if code or len(line) <= width:
+            wrapped.append(line.rstrip())
+            continue
+        margin = " " * (len(line) - len(line.lstrip(" -*")))
+        wrapped += textwrap.wrap(line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
+    return wrapped
 
 
 def comment(text: str, indent: int = 0) -> str:

@@ -57,12 +57,12 @@ def more(what: str, ours: float, peer: float, unit: str, bar: float) -> Row:
 def per_call(
     functions: Mapping[str, Callable[[], object]], rounds: int = 15, seconds: float = 0.02
 ) -> dict[str, float]:
-    """Microseconds per call of each function: the median of interleaved batches."""
+    """Microseconds of processor time per call of each function: the median of interleaved batches."""
     repeats: dict[str, int] = {}
     for name, function in functions.items():
         function()
-        start, count = time.perf_counter(), 0
-        while time.perf_counter() - start < seconds:
+        start, count = time.process_time(), 0
+        while time.process_time() - start < seconds:
             function()
             count += 1
         repeats[name] = max(count, 1)
@@ -70,10 +70,10 @@ def per_call(
     for _ in range(rounds):
         for name, function in functions.items():
             gc.collect()
-            start = time.perf_counter()
+            start = time.process_time()
             for _ in range(repeats[name]):
                 function()
-            samples[name].append((time.perf_counter() - start) / repeats[name] * 1e6)
+            samples[name].append((time.process_time() - start) / repeats[name] * 1e6)
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
