@@ -133,6 +133,9 @@ def _camel(attribute: str) -> str:
 
 # --- records -----------------------------------------------------------------------------------------------------------
 
+_BY_TYPE = core_schema.simple_ser_schema("any")
+"""Write a value as what it is, instead of trying arms again."""
+
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(member,))
 class MessageMeta(ModelMetaclass):
@@ -189,6 +192,18 @@ class Message(BaseModel, metaclass=MessageMeta):
         # Keeps pydantic from calling it when decoding.
         __init__.__pydantic_base_init__ = True
 
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source, handler):
+            schema = handler(source)
+            fields = handler.resolve_ref_schema(schema)["schema"].get("fields", {})
+            for field in fields.values():
+                _settle_unions(field["schema"])
+            return schema
+
+        def __eq__(self, other):
+            # pydantic compares every optional member that it writes with its default.
+            return other is not None and super().__eq__(other)
+
         def __repr_args__(self):
             for name, field in self.__class__.__pydantic_fields__.items():
                 value = self.__dict__.get(name, field.default)
@@ -198,6 +213,14 @@ class Message(BaseModel, metaclass=MessageMeta):
 
         def __replace__(self, /, **changes):
             return replaced(self, changes)
+
+
+def _settle_unions(schema: Any) -> None:
+    """Let pydantic take the first arm that fits: where there is no `OneOf`, arms differ in their JSON kind."""
+    while schema["type"] in ("default", "list", "dict"):
+        schema = schema.get("schema") or schema.get("items_schema") or schema.get("values_schema") or {"type": "any"}
+    if schema["type"] == "union":
+        schema |= {"mode": "left_to_right", "serialization": _BY_TYPE}
 
 
 @lru_cache(maxsize=None)
@@ -316,10 +339,6 @@ class OneOf:
         union = _Union(dict(zip(self.labels or [arm.__definition__ for arm in arms], arms, strict=True)), handler)
         plan = union.tagged_by(self.by) if isinstance(self.by, str) else self.by
         return union.native(plan) or union.planned(plan)
-
-
-_BY_TYPE = core_schema.simple_ser_schema("any")
-"""Write a value as what it is, without going through the arms again."""
 
 
 class _Union:

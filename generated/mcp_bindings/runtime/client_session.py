@@ -203,8 +203,8 @@ class ClientSession:
                 return cached
         on_notification = None if on_progress is None else self._progress_to(on_progress)
         reply = await self._ask(spec, payload, timeout, on_notification)
-        result, wire = self._read(spec, reply)
-        if wire is not None and wire["resultType"] == "input_required" and not once:
+        result, wire = self._read(spec, reply, once=once)
+        if wire is not None and result is None:
             return await self._drive(spec, as_object(payload), wire, timeout, on_notification)
         if self._cache is not None and spec.cacheable:
             self._remember(spec, as_object(payload), as_object(reply) if wire is None else wire, result)
@@ -262,8 +262,11 @@ class ClientSession:
 
     # --- results -----------------------------------------------------------------------------------------------------
 
-    def _read(self, spec: MethodSpec, reply: Payload) -> tuple[Any, dict[str, Any] | None]:
-        """The typed result, and its wire form if that was needed to understand it."""
+    def _read(self, spec: MethodSpec, reply: Payload, *, once: bool = False) -> tuple[Any, dict[str, Any] | None]:
+        """The typed result, and its wire form if that was needed to understand it.
+
+        A result that requires input is left on the wire, unless `once` says that it is for others to deal with.
+        """
         surface = self.surface
         if isinstance(spec.result, str):
             try:
@@ -276,6 +279,8 @@ class ClientSession:
         kind: object = wire.setdefault("resultType", "complete")
         if kind == "complete":
             expected = spec.result
+        elif kind == "input_required" and spec.multi_round and not once:
+            return None, wire
         elif isinstance(kind, str) and kind in spec.alternatives:
             expected = spec.alternatives[kind]
         else:
@@ -310,7 +315,7 @@ class ClientSession:
             following = with_meta(rounds.next_params(params, wire, answers), {VERSION: self._own_meta[VERSION]})
             payload = self.surface.encode(following, as_json=self._as_json)
             result, another = self._read(spec, await self._ask(spec, payload, timeout, on_notification))
-            if another is None or another["resultType"] != "input_required":
+            if another is None or result is not None:
                 return result
             wire = another
         raise TooManyRounds(f"{spec.wire} was not answered within {self._max_rounds} rounds of input")

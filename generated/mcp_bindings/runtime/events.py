@@ -70,14 +70,14 @@ class EventStream(Generic[E_co, F_co]):
         except BaseException:
             self._scope.cancel()
             raise
+        if self._acknowledged is not None:
+            return self
+        self._scope.cancel()
         if self._failure is not None:
             raise self._failure
-        if self._acknowledged is None:
-            self._scope.cancel()
-            if self._ended:
-                raise InvalidMessage("the subscription ended before it was acknowledged")
-            raise RequestTimeout("the subscription was not acknowledged in time")
-        return self
+        if self._ended:
+            raise InvalidMessage("the subscription ended before it was acknowledged")
+        raise RequestTimeout("the subscription was not acknowledged in time")
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -23,9 +23,6 @@ from .http_headers import HEADER_MISMATCH
 JSON_TYPE: Final = "application/json"
 SSE_TYPE: Final = "text/event-stream"
 
-LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
-"""The names of this machine: what a server answers to unless told otherwise."""
-
 _STATUS: Final = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -60,7 +57,7 @@ class Access:
     `https://example.com:*`; `*` allows all. Origins default to those of the hosts.
     """
 
-    def __init__(self, hosts: Sequence[str] = LOOPBACK, origins: Sequence[str] | None = None) -> None:
+    def __init__(self, hosts: Sequence[str], origins: Sequence[str] | None = None) -> None:
         self._hosts = frozenset(host.lower() for host in hosts)
         if origins is None:
             self._origins = frozenset(_origins_of(self._hosts))

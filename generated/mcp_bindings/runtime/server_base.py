@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from . import capabilities
@@ -14,14 +15,16 @@ from .failures import method_not_found
 from .peer import Payload
 from .plain import an_object
 from .specs import MethodSpec, MethodTable
-from .state import LIFETIME, StateSigner
 from .subscriptions import LISTEN, Hub, offers_topics
 from .surface import Surface, overrides
 
 if TYPE_CHECKING:
     from .context import RequestContext
+    from .state import StateSigner
 
 DISCOVER: Final = "server/discover"
+STATE_LIFETIME: Final = 3600
+"""How long a request state stays valid, in seconds, unless said otherwise."""
 
 
 class ServerBase:
@@ -42,15 +45,23 @@ class ServerBase:
         versions: tuple[str, ...] = (),
         identify: Literal["always", "discover", "never"] = "always",
         secret: str | bytes | None = None,
-        state_lifetime: int = LIFETIME,
+        state_lifetime: int = STATE_LIFETIME,
     ) -> None:
         self.info = info
         self.instructions = instructions
         self.methods: MethodTable = self.surface.methods if methods is None else methods
         self.versions = versions or (self.surface.revision,)
         self.identify = identify
-        self.signer = StateSigner(secret or secrets.token_bytes(32), state_lifetime)
+        self._secret = secret or os.urandom(32)
+        self._state_lifetime = state_lifetime
         self.hubs: set[Hub] = set()
+
+    @cached_property
+    def signer(self) -> StateSigner:
+        """Signs the states that clients carry from round to round."""
+        from .state import StateSigner
+
+        return StateSigner(self._secret, self._state_lifetime)
 
     def implements(self, spec: MethodSpec) -> bool:
         """Whether this server has a handler of its own for a method."""
@@ -79,7 +90,7 @@ class ServerBase:
         families = {
             spec.capability
             for spec in self.methods.values()
-            if spec.capability and spec.kind == "request" and spec.role == "wire" and self.implements(spec)
+            if spec.capability and spec.is_request_of("client") and self.implements(spec)
         }
         wire = capabilities.from_paths(sorted(families))
         capabilities.switch_on(wire, self, self.surface.server_switches)

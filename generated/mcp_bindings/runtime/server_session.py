@@ -77,14 +77,15 @@ class ServerSession:
     def hears(self, method: str) -> bool:
         """Whether the server has a handler of its own for a notification."""
         spec = self.server.methods.get(method)
-        if spec is None or spec.kind != "notification" or spec.sender == "server":
+        if spec is None or not spec.is_notification_of("client"):
             return False
         return overrides(self.server, f"on_{spec.name}")
 
     async def respond(self, request: Request, on_suspend: Callable[[], None] | None = None) -> Payload:
         """The result of a request. Raises McpError for the error that answers it, and nothing else."""
-        route, params, context = self._admit(request)
+        context = None
         try:
+            route, params, context = self._admit(request)
             outcome = route.handler(params, context)
             if outcome.__class__ is CoroutineType:
                 outcome = await isolated(outcome, on_suspend)
@@ -97,7 +98,8 @@ class ServerSession:
             log.exception("The handler of %s failed", request.method)
             raise internal_error() from None
         finally:
-            context.finish()
+            if context is not None:
+                context.finish()
 
     async def notified(self, method: str, payload: Payload | None) -> None:
         """Take a notification that is not the transport's own business. Whatever goes wrong is logged only."""
@@ -163,12 +165,11 @@ class ServerSession:
     def _route(self, method: str) -> Route | None:
         spec = self.server.methods.get(method)
         route: Route | None = None
-        if spec is not None and spec.kind == "request" and spec.sender != "server" and spec.role == "wire":
-            if self.server.serves(spec):
-                handler = getattr(self.server, spec.name)
-                resolve = self._surface.resolve
-                results = [spec.result, *spec.alternatives.values()]
-                route = Route(spec, handler, resolve(spec.params), tuple(resolve(r) for r in results if r is not None))
+        if spec is not None and spec.is_request_of("client") and self.server.serves(spec):
+            handler = getattr(self.server, spec.name)
+            resolve = self._surface.resolve
+            results = [spec.result, *spec.alternatives.values()]
+            route = Route(spec, handler, resolve(spec.params), tuple(resolve(r) for r in results if r is not None))
         if spec is not None:  # names that clients make up must not pile up here
             self._routes[method] = route
         return route

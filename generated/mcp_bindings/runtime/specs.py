@@ -61,6 +61,14 @@ class MethodSpec:
     assumed: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
     """What a receiver assumes for members that the peer left out of the result."""
 
+    def is_request_of(self, side: Literal["client", "server"]) -> bool:
+        """Whether that side sends it as a request of its own."""
+        return self.kind == "request" and self.role == "wire" and self.sender in (side, "both")
+
+    def is_notification_of(self, side: Literal["client", "server"]) -> bool:
+        """Whether that side sends it as a notification."""
+        return self.kind == "notification" and self.sender in (side, "both")
+
     @property
     def multi_round(self) -> bool:
         """Whether the server may ask for input before it answers."""

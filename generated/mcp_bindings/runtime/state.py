@@ -8,15 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from .failures import McpError, invalid_params
 
 if TYPE_CHECKING:
     from itsdangerous import URLSafeTimedSerializer
-
-LIFETIME: Final = 3600
-"""How long a state stays valid, in seconds, unless said otherwise."""
 
 
 class StateSigner:
@@ -27,7 +24,7 @@ class StateSigner:
     than once while it lasts. Every process that may serve the retry needs the same secret.
     """
 
-    def __init__(self, secret: str | bytes, lifetime: int = LIFETIME) -> None:
+    def __init__(self, secret: str | bytes, lifetime: int) -> None:
         self._secret = secret
         self._lifetime = lifetime
         self._made: URLSafeTimedSerializer | None = None

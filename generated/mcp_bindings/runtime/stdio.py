@@ -19,7 +19,6 @@ from . import pipes
 from .lines import MESSAGE_LIMIT, LineSplitter, TooLong
 from .peer import Opening, Peer
 from .server_base import ServerBase
-from .stream_client import StreamPeer
 from .stream_server import CONCURRENCY, GRACE, serve_stream
 
 __all__ = ["StdioTransport", "connect", "serve", "serve_async"]
@@ -74,6 +73,8 @@ class StdioTransport:
     @asynccontextmanager
     async def open(self, opening: Opening, /) -> AsyncGenerator[Peer, None]:
         """Run the server for as long as the context lasts. Raises OSError if it cannot be started."""
+        from .stream_client import StreamPeer  # servers do without
+
         process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,

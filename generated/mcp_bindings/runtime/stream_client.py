@@ -106,13 +106,10 @@ class StreamPeer:
         try:
             await waiting.answered.wait()
         finally:
-            given_up = self._waiting.pop(id, None) is not None
-            if waiting.token is not None:
-                self._tokens.pop(waiting.token, None)
+            if self._take(id) is not None and self._closed is None:
+                self._send_cancelled(id)
             if timeout is not None:
                 self._deadlines.discard(waiting)
-            if given_up and self._closed is None:
-                self._send_cancelled(id)
         if waiting.failure is not None:
             raise waiting.failure
         assert waiting.payload is not None
@@ -153,9 +150,9 @@ class StreamPeer:
         if self._closed is None:
             self._closed = reason
             self._outbox.close()
-            while self._waiting:
-                _, waiting = self._waiting.popitem()
-                waiting.fail(ConnectionClosed(reason))
+            for id in tuple(self._waiting):
+                if (waiting := self._take(id)) is not None:
+                    waiting.fail(ConnectionClosed(reason))
 
     async def _write(self) -> None:
         await self._outbox.run()
@@ -172,6 +169,13 @@ class StreamPeer:
             waiting.token = token
             self._tokens[token] = waiting
 
+    def _take(self, id: str | int | None) -> _Waiting | None:
+        """Whoever waits for this answer waits no more."""
+        waiting = None if id is None else self._waiting.pop(id, None)
+        if waiting is not None and waiting.token is not None and self._tokens.get(waiting.token) is waiting:
+            del self._tokens[waiting.token]
+        return waiting
+
     # --- receiving ---------------------------------------------------------------------------------------------------
 
     def _receive(self, line: bytes | TooLong) -> None:
@@ -181,11 +185,14 @@ class StreamPeer:
         try:
             frame = self._opening.frame(line)
         except FrameError as error:
-            waiting = None if error.id is None else self._waiting.pop(error.id, None)
+            waiting = self._take(error.id)
             if waiting is not None:
                 waiting.fail(InvalidMessage(f"the answer to {waiting.method} is malformed: {error}"))
             else:
                 log.warning("Ignored a line that is no message: %s (%r)", error, line[:200])
+            return
+        except Exception:  # no message may end the connection
+            log.exception("A message could not be read")
             return
         if frame.kind == "result" or frame.kind == "error":
             self._answer(frame)
@@ -195,7 +202,7 @@ class StreamPeer:
             log.warning("Ignored a %s request: servers ask through results", frame.method)
 
     def _answer(self, frame: Frame) -> None:
-        waiting = None if frame.id is None else self._waiting.pop(frame.id, None)
+        waiting = self._take(frame.id)
         if waiting is not None and frame.kind == "result":
             waiting.succeed(frame.payload)
             return
@@ -223,7 +230,7 @@ class StreamPeer:
             waiting = (self._waiting if by == "id" else self._tokens).get(key)
         if method == CANCELLED:
             if waiting is not None and address is not None and waiting.method == LISTEN:
-                del self._waiting[address[1]]
+                self._take(address[1])
                 waiting.fail(StreamEnded("the server ended the subscription"))
         elif waiting is not None and waiting.on_notification is not None:
             waiting.on_notification(method, payload)
@@ -232,11 +239,11 @@ class StreamPeer:
 
     def _too_long(self, line: TooLong) -> None:
         failure = MessageTooLarge(f"the server sent a message of more than {self._limit} bytes")
-        id = id_in_head(line.head)
-        waiting = None if id is None else self._waiting.pop(id, None)
+        waiting = self._take(id_in_head(line.head))
         if waiting is not None:
             waiting.fail(failure)
             return
         # Whose answer it was cannot be told any more, and whoever waits for it would wait in vain.
-        while self._waiting:
-            self._waiting.popitem()[1].fail(MessageTooLarge(str(failure)))
+        for id in tuple(self._waiting):
+            if (waiting := self._take(id)) is not None:
+                waiting.fail(MessageTooLarge(str(failure)))

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 
 from . import messages
 from .context import Request
-from .failures import INVALID_REQUEST, ConnectionClosed, InvalidMessage, McpError, internal_error
+from .failures import INVALID_REQUEST, PARSE_ERROR, ConnectionClosed, InvalidMessage, McpError, internal_error
 from .frames import Frame, FrameError
 from .lines import MESSAGE_LIMIT, LineSplitter, TooLong
 from .outbox import Outbox
@@ -110,6 +110,10 @@ class _Connection:
             # An answer to something that is itself an answer would go back and forth for ever.
             if error.kind is None or error.kind == "request":
                 self._refuse(error.id, error.code, error.reason)
+            return
+        except Exception:  # no message may end the connection
+            log.exception("A message could not be read")
+            self._refuse(None, PARSE_ERROR, "it cannot be read")
             return
         if frame.kind == "request" and frame.id is not None and frame.method is not None:
             self._request(frame.id, frame.method, frame.payload)

@@ -65,11 +65,16 @@ class ClientHandlers(HandlersBase):
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def ping(self, params: RequestParams) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         raise method_not_found("ping")
 
     async def create_message(self, params: CreateMessageRequestParams) -> CreateMessageResult:
-        """A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+        """A request from the server to sample an LLM via the client. The client has full discretion over which model
+        to select. The client should also inform the user before beginning sampling, to allow them to inspect the
+        request (human in the loop) and decide whether to approve it.
+        """
         raise method_not_found("sampling/createMessage")
 
     async def list_roots(self, params: RequestParams) -> ListRootsResult:
@@ -86,9 +91,11 @@ class ClientHandlers(HandlersBase):
     # --- notifications -----------------------------------------------------------------------------------------------
 
     async def on_cancelled(self, params: CancelledNotificationParams) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -99,19 +106,29 @@ class ClientHandlers(HandlersBase):
         """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     async def on_resource_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+        """An optional notification from the server to the client, informing it that the list of resources it can
+        read from has changed. This may be issued by servers without any previous subscription from the client.
+        """
 
     async def on_resource_updated(self, params: ResourceUpdatedNotificationParams) -> None:
-        """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+        """A notification from the server to the client, informing it that a resource has changed and may need to be
+        read again. This should only be sent if the client previously sent a resources/subscribe request.
+        """
 
     async def on_prompt_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+        """An optional notification from the server to the client, informing it that the list of prompts it offers
+        has changed. This may be issued by servers without any previous subscription from the client.
+        """
 
     async def on_tool_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+        """An optional notification from the server to the client, informing it that the list of tools it offers has
+        changed. This may be issued by servers without any previous subscription from the client.
+        """
 
     async def on_logging_message(self, params: LoggingMessageNotificationParams) -> None:
-        """Notification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+        """Notification of a log message passed from server to client. If no logging/setLevel request has been sent
+        from the client, the server MAY decide which messages to send automatically.
+        """
 
 
 class AsyncClient(ClientSession):
@@ -165,7 +182,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> InitializeResult:
-        """This request is sent from the client to the server when it first connects, asking it to begin initialization."""
+        """This request is sent from the client to the server when it first connects, asking it to begin
+        initialization.
+        """
         params = types.InitializeRequestParams(
             capabilities=capabilities, client_info=client_info, protocol_version=protocol_version
         )
@@ -189,7 +208,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         params = types.RequestParams(meta=self._meta(methods.PING, meta, timeout, on_progress))
         return await self.ping_raw(params, timeout=timeout, on_progress=on_progress)
 
@@ -299,7 +320,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+        """Sent from the client to request resources/updated notifications from the server whenever a particular
+        resource changes.
+        """
         params = types.SubscribeRequestParams(uri=uri)
         return await self.subscribe_resource_raw(params, timeout=timeout, on_progress=on_progress)
 
@@ -321,7 +344,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+        """Sent from the client to request cancellation of resources/updated notifications from the server. This
+        should follow a previous resources/subscribe request.
+        """
         params = types.UnsubscribeRequestParams(uri=uri)
         return await self.unsubscribe_resource_raw(params, timeout=timeout, on_progress=on_progress)
 
@@ -490,9 +515,11 @@ class AsyncClient(ClientSession):
         return result
 
     async def notify_cancelled(self, *, request_id: RequestId, reason: str | None = None) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -578,7 +605,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> InitializeResult:
-        """This request is sent from the client to the server when it first connects, asking it to begin initialization."""
+        """This request is sent from the client to the server when it first connects, asking it to begin
+        initialization.
+        """
         return self._run(
             lambda: self.session.initialize(
                 capabilities=capabilities,
@@ -606,7 +635,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         return self._run(lambda: self.session.ping(meta=meta, timeout=timeout, on_progress=on_progress))
 
     def ping_raw(
@@ -706,7 +737,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+        """Sent from the client to request resources/updated notifications from the server whenever a particular
+        resource changes.
+        """
         return self._run(lambda: self.session.subscribe_resource(uri=uri, timeout=timeout, on_progress=on_progress))
 
     def subscribe_resource_raw(
@@ -726,7 +759,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+        """Sent from the client to request cancellation of resources/updated notifications from the server. This
+        should follow a previous resources/subscribe request.
+        """
         return self._run(lambda: self.session.unsubscribe_resource(uri=uri, timeout=timeout, on_progress=on_progress))
 
     def unsubscribe_resource_raw(
@@ -887,9 +922,11 @@ class Client(BlockingClient[AsyncClient]):
         return self._run(lambda: self.session.complete_raw(params, timeout=timeout, on_progress=on_progress))
 
     def notify_cancelled(self, *, request_id: RequestId, reason: str | None = None) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 

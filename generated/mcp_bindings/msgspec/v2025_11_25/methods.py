@@ -40,7 +40,9 @@ PING: Final = MethodSpec(
     meta="RequestParamsMeta",
     result="EmptyResult",
 )
-"""A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+"""A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must
+promptly respond, or else may be disconnected.
+"""
 
 LIST_RESOURCES: Final = MethodSpec(
     "resources/list",
@@ -96,7 +98,9 @@ SUBSCRIBE_RESOURCE: Final = MethodSpec(
     capability="resources.subscribe",
     name_param="uri",
 )
-"""Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+"""Sent from the client to request resources/updated notifications from the server whenever a particular resource
+changes.
+"""
 
 UNSUBSCRIBE_RESOURCE: Final = MethodSpec(
     "resources/unsubscribe",
@@ -110,7 +114,9 @@ UNSUBSCRIBE_RESOURCE: Final = MethodSpec(
     capability="resources.subscribe",
     name_param="uri",
 )
-"""Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+"""Sent from the client to request cancellation of resources/updated notifications from the server. This should
+follow a previous resources/subscribe request.
+"""
 
 LIST_PROMPTS: Final = MethodSpec(
     "prompts/list",
@@ -254,7 +260,8 @@ CANCELLED: Final = MethodSpec(
 )
 """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
 
-The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+notification MAY arrive after the request has already finished.
 
 This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -292,7 +299,9 @@ TASK_STATUS: Final = MethodSpec(
     params="TaskStatusNotificationParams",
     capability="tasks",
 )
-"""An optional notification from the receiver to the requestor, informing them that a task's status has changed. Receivers are not required to send these notifications."""
+"""An optional notification from the receiver to the requestor, informing them that a task's status has changed.
+Receivers are not required to send these notifications.
+"""
 
 ROOTS_LIST_CHANGED: Final = MethodSpec(
     "notifications/roots/list_changed",
@@ -319,7 +328,10 @@ CREATE_MESSAGE: Final = MethodSpec(
     result="CreateMessageResult",
     capability="sampling",
 )
-"""A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+"""A request from the server to sample an LLM via the client. The client has full discretion over which model to
+select. The client should also inform the user before beginning sampling, to allow them to inspect the request
+(human in the loop) and decide whether to approve it.
+"""
 
 LIST_ROOTS: Final = MethodSpec(
     "roots/list",
@@ -362,7 +374,9 @@ RESOURCE_LIST_CHANGED: Final = MethodSpec(
     params="NotificationParams",
     capability="resources.listChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+"""An optional notification from the server to the client, informing it that the list of resources it can read from
+has changed. This may be issued by servers without any previous subscription from the client.
+"""
 
 RESOURCE_UPDATED: Final = MethodSpec(
     "notifications/resources/updated",
@@ -373,7 +387,9 @@ RESOURCE_UPDATED: Final = MethodSpec(
     params="ResourceUpdatedNotificationParams",
     capability="resources.subscribe",
 )
-"""A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+"""A notification from the server to the client, informing it that a resource has changed and may need to be read
+again. This should only be sent if the client previously sent a resources/subscribe request.
+"""
 
 PROMPT_LIST_CHANGED: Final = MethodSpec(
     "notifications/prompts/list_changed",
@@ -384,7 +400,9 @@ PROMPT_LIST_CHANGED: Final = MethodSpec(
     params="NotificationParams",
     capability="prompts.listChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+"""An optional notification from the server to the client, informing it that the list of prompts it offers has
+changed. This may be issued by servers without any previous subscription from the client.
+"""
 
 TOOL_LIST_CHANGED: Final = MethodSpec(
     "notifications/tools/list_changed",
@@ -395,7 +413,9 @@ TOOL_LIST_CHANGED: Final = MethodSpec(
     params="NotificationParams",
     capability="tools.listChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+"""An optional notification from the server to the client, informing it that the list of tools it offers has changed.
+This may be issued by servers without any previous subscription from the client.
+"""
 
 LOGGING_MESSAGE: Final = MethodSpec(
     "notifications/message",
@@ -406,7 +426,9 @@ LOGGING_MESSAGE: Final = MethodSpec(
     params="LoggingMessageNotificationParams",
     capability="logging",
 )
-"""JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+"""JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been sent
+from the client, the server MAY decide which messages to send automatically.
+"""
 
 ELICITATION_COMPLETE: Final = MethodSpec(
     "notifications/elicitation/complete",
@@ -417,7 +439,9 @@ ELICITATION_COMPLETE: Final = MethodSpec(
     params="ElicitationCompleteNotificationParams",
     capability="elicitation.url",
 )
-"""An optional notification from the server to the client, informing it of a completion of a out-of-band elicitation request."""
+"""An optional notification from the server to the client, informing it of a completion of a out-of-band elicitation
+request.
+"""
 
 CLIENT_REQUESTS: Final[MethodTable] = {
     INITIALIZE.wire: INITIALIZE,

@@ -88,7 +88,12 @@ class ClientHandlers(HandlersBase):
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def create_message(self, params: CreateMessageRequestParams) -> CreateMessageResult:
-        """A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+        """A request from the server to sample an LLM via the client. The client has full discretion over which model
+        to select. The client should also inform the user before beginning sampling, to allow them to inspect the
+        request (human in the loop) and decide whether to approve it.
+
+        Deprecated: SEP-2577 phases sampling out.
+        """
         raise method_not_found("sampling/createMessage")
 
     async def list_roots(self, params: ListRootsRequestParams) -> ListRootsResult:
@@ -99,6 +104,8 @@ class ClientHandlers(HandlersBase):
 
         This request is typically used when the server needs to understand the file system
         structure or access specific locations that the client has permission to read from.
+
+        Deprecated: SEP-2577 phases roots out.
         """
         raise method_not_found("roots/list")
 
@@ -111,9 +118,12 @@ class ClientHandlers(HandlersBase):
     async def on_cancelled(self, params: CancelledNotificationParams) -> None:
         """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+        references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+        notification to cancel any other request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
         """
@@ -122,7 +132,10 @@ class ClientHandlers(HandlersBase):
         """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     async def on_resource_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `resourcesListChanged` filter field."""
+        """An optional notification from the server to the client, informing it that the list of resources it can
+        read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested
+        it via the `resourcesListChanged` filter field.
+        """
 
     async def on_subscriptions_acknowledged(self, params: SubscriptionsAcknowledgedNotificationParams) -> None:
         """Sent by the server to acknowledge that a
@@ -138,16 +151,29 @@ class ClientHandlers(HandlersBase):
         """
 
     async def on_resource_updated(self, params: ResourceUpdatedNotificationParams) -> None:
-        """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a `subscriptions/listen` request."""
+        """A notification from the server to the client, informing it that a resource has changed and may need to be
+        read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field
+        of a `subscriptions/listen` request.
+        """
 
     async def on_prompt_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `promptsListChanged` filter field."""
+        """An optional notification from the server to the client, informing it that the list of prompts it offers
+        has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via
+        the `promptsListChanged` filter field.
+        """
 
     async def on_tool_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `toolsListChanged` filter field."""
+        """An optional notification from the server to the client, informing it that the list of tools it offers has
+        changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+        `toolsListChanged` filter field.
+        """
 
     async def on_logging_message(self, params: LoggingMessageNotificationParams) -> None:
-        """JSONRPCNotification of a log message passed from server to client. The client opts in by setting `"io.modelcontextprotocol/logLevel"` in a request's `_meta`."""
+        """JSONRPCNotification of a log message passed from server to client. The client opts in by setting
+        `"io.modelcontextprotocol/logLevel"` in a request's `_meta`.
+
+        Deprecated: SEP-2577 phases logging out.
+        """
 
 
 class AsyncClient(ClientSession):
@@ -572,9 +598,12 @@ class AsyncClient(ClientSession):
     async def notify_cancelled(self, *, request_id: RequestId, reason: str | None = None) -> None:
         """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+        references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+        notification to cancel any other request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
         """
@@ -988,9 +1017,12 @@ class Client(BlockingClient[AsyncClient]):
     def notify_cancelled(self, *, request_id: RequestId, reason: str | None = None) -> None:
         """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+        references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+        notification to cancel any other request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
         """

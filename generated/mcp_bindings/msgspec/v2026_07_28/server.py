@@ -93,7 +93,10 @@ class Server(ServerBase):
     context = ServerContext
 
     logging: bool = False
-    """Present if the server supports sending log messages to the client."""
+    """Present if the server supports sending log messages to the client.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
     prompts_list_changed: bool = False
     """Whether this server supports notifications for changes to the prompt list."""
     resources_list_changed: bool = False
@@ -176,9 +179,12 @@ class Server(ServerBase):
     async def on_cancelled(self, params: CancelledNotificationParams) -> None:
         """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+        On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+        references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+        notification to cancel any other request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
         """
@@ -186,17 +192,29 @@ class Server(ServerBase):
     # --- notifications to subscribers --------------------------------------------------------------------------------
 
     async def notify_resource_list_changed(self) -> None:
-        """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `resourcesListChanged` filter field."""
+        """An optional notification from the server to the client, informing it that the list of resources it can
+        read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested
+        it via the `resourcesListChanged` filter field.
+        """
         await self.publish("notifications/resources/list_changed")
 
     async def notify_resource_updated(self, *, uri: str) -> None:
-        """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a `subscriptions/listen` request."""
+        """A notification from the server to the client, informing it that a resource has changed and may need to be
+        read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field
+        of a `subscriptions/listen` request.
+        """
         await self.publish("notifications/resources/updated", types.ResourceUpdatedNotificationParams(uri=uri))
 
     async def notify_prompt_list_changed(self) -> None:
-        """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `promptsListChanged` filter field."""
+        """An optional notification from the server to the client, informing it that the list of prompts it offers
+        has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via
+        the `promptsListChanged` filter field.
+        """
         await self.publish("notifications/prompts/list_changed")
 
     async def notify_tool_list_changed(self) -> None:
-        """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `toolsListChanged` filter field."""
+        """An optional notification from the server to the client, informing it that the list of tools it offers has
+        changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+        `toolsListChanged` filter field.
+        """
         await self.publish("notifications/tools/list_changed")

@@ -79,11 +79,15 @@ class Server(ServerBase):
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def initialize(self, params: InitializeRequestParams, ctx: ServerContext) -> InitializeResult:
-        """This request is sent from the client to the server when it first connects, asking it to begin initialization."""
+        """This request is sent from the client to the server when it first connects, asking it to begin
+        initialization.
+        """
         raise method_not_found("initialize")
 
     async def ping(self, params: RequestParams, ctx: ServerContext) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         raise method_not_found("ping")
 
     async def list_resources(self, params: PaginatedRequestParams, ctx: ServerContext) -> ListResourcesResult:
@@ -101,11 +105,15 @@ class Server(ServerBase):
         raise method_not_found("resources/read")
 
     async def subscribe_resource(self, params: SubscribeRequestParams, ctx: ServerContext) -> EmptyResult:
-        """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+        """Sent from the client to request resources/updated notifications from the server whenever a particular
+        resource changes.
+        """
         raise method_not_found("resources/subscribe")
 
     async def unsubscribe_resource(self, params: UnsubscribeRequestParams, ctx: ServerContext) -> EmptyResult:
-        """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+        """Sent from the client to request cancellation of resources/updated notifications from the server. This
+        should follow a previous resources/subscribe request.
+        """
         raise method_not_found("resources/unsubscribe")
 
     async def list_prompts(self, params: PaginatedRequestParams, ctx: ServerContext) -> ListPromptsResult:
@@ -135,9 +143,11 @@ class Server(ServerBase):
     # --- notifications from clients ----------------------------------------------------------------------------------
 
     async def on_cancelled(self, params: CancelledNotificationParams) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 

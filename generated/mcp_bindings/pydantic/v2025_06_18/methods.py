@@ -38,7 +38,9 @@ PING: Final = MethodSpec(
     meta="RequestParamsMeta",
     result="EmptyResult",
 )
-"""A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+"""A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must
+promptly respond, or else may be disconnected.
+"""
 
 LIST_RESOURCES: Final = MethodSpec(
     "resources/list",
@@ -90,7 +92,9 @@ SUBSCRIBE_RESOURCE: Final = MethodSpec(
     capability="resources.subscribe",
     name_param="uri",
 )
-"""Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+"""Sent from the client to request resources/updated notifications from the server whenever a particular resource
+changes.
+"""
 
 UNSUBSCRIBE_RESOURCE: Final = MethodSpec(
     "resources/unsubscribe",
@@ -103,7 +107,9 @@ UNSUBSCRIBE_RESOURCE: Final = MethodSpec(
     capability="resources.subscribe",
     name_param="uri",
 )
-"""Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+"""Sent from the client to request cancellation of resources/updated notifications from the server. This should
+follow a previous resources/subscribe request.
+"""
 
 LIST_PROMPTS: Final = MethodSpec(
     "prompts/list",
@@ -191,7 +197,8 @@ CANCELLED: Final = MethodSpec(
 )
 """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
 
-The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+notification MAY arrive after the request has already finished.
 
 This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -242,7 +249,10 @@ CREATE_MESSAGE: Final = MethodSpec(
     result="CreateMessageResult",
     capability="sampling",
 )
-"""A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+"""A request from the server to sample an LLM via the client. The client has full discretion over which model to
+select. The client should also inform the user before beginning sampling, to allow them to inspect the request
+(human in the loop) and decide whether to approve it.
+"""
 
 LIST_ROOTS: Final = MethodSpec(
     "roots/list",
@@ -285,7 +295,9 @@ RESOURCE_LIST_CHANGED: Final = MethodSpec(
     params="NotificationParams",
     capability="resources.listChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+"""An optional notification from the server to the client, informing it that the list of resources it can read from
+has changed. This may be issued by servers without any previous subscription from the client.
+"""
 
 RESOURCE_UPDATED: Final = MethodSpec(
     "notifications/resources/updated",
@@ -296,7 +308,9 @@ RESOURCE_UPDATED: Final = MethodSpec(
     params="ResourceUpdatedNotificationParams",
     capability="resources.subscribe",
 )
-"""A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+"""A notification from the server to the client, informing it that a resource has changed and may need to be read
+again. This should only be sent if the client previously sent a resources/subscribe request.
+"""
 
 PROMPT_LIST_CHANGED: Final = MethodSpec(
     "notifications/prompts/list_changed",
@@ -307,7 +321,9 @@ PROMPT_LIST_CHANGED: Final = MethodSpec(
     params="NotificationParams",
     capability="prompts.listChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+"""An optional notification from the server to the client, informing it that the list of prompts it offers has
+changed. This may be issued by servers without any previous subscription from the client.
+"""
 
 TOOL_LIST_CHANGED: Final = MethodSpec(
     "notifications/tools/list_changed",
@@ -318,7 +334,9 @@ TOOL_LIST_CHANGED: Final = MethodSpec(
     params="NotificationParams",
     capability="tools.listChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+"""An optional notification from the server to the client, informing it that the list of tools it offers has changed.
+This may be issued by servers without any previous subscription from the client.
+"""
 
 LOGGING_MESSAGE: Final = MethodSpec(
     "notifications/message",
@@ -329,7 +347,9 @@ LOGGING_MESSAGE: Final = MethodSpec(
     params="LoggingMessageNotificationParams",
     capability="logging",
 )
-"""Notification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+"""Notification of a log message passed from server to client. If no logging/setLevel request has been sent from the
+client, the server MAY decide which messages to send automatically.
+"""
 
 CLIENT_REQUESTS: Final[MethodTable] = {
     INITIALIZE.wire: INITIALIZE,

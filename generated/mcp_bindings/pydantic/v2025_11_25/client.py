@@ -99,7 +99,9 @@ class ClientHandlers(HandlersBase):
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def ping(self, params: RequestParams) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         raise method_not_found("ping")
 
     async def get_task(self, params: GetTaskRequestParams) -> GetTaskResult:
@@ -119,7 +121,10 @@ class ClientHandlers(HandlersBase):
         raise method_not_found("tasks/list")
 
     async def create_message(self, params: CreateMessageRequestParams) -> CreateMessageResult:
-        """A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+        """A request from the server to sample an LLM via the client. The client has full discretion over which model
+        to select. The client should also inform the user before beginning sampling, to allow them to inspect the
+        request (human in the loop) and decide whether to approve it.
+        """
         raise method_not_found("sampling/createMessage")
 
     async def list_roots(self, params: RequestParams) -> ListRootsResult:
@@ -140,9 +145,11 @@ class ClientHandlers(HandlersBase):
     # --- notifications -----------------------------------------------------------------------------------------------
 
     async def on_cancelled(self, params: CancelledNotificationParams) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -155,25 +162,39 @@ class ClientHandlers(HandlersBase):
         """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     async def on_task_status(self, params: TaskStatusNotificationParams) -> None:
-        """An optional notification from the receiver to the requestor, informing them that a task's status has changed. Receivers are not required to send these notifications."""
+        """An optional notification from the receiver to the requestor, informing them that a task's status has
+        changed. Receivers are not required to send these notifications.
+        """
 
     async def on_resource_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+        """An optional notification from the server to the client, informing it that the list of resources it can
+        read from has changed. This may be issued by servers without any previous subscription from the client.
+        """
 
     async def on_resource_updated(self, params: ResourceUpdatedNotificationParams) -> None:
-        """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+        """A notification from the server to the client, informing it that a resource has changed and may need to be
+        read again. This should only be sent if the client previously sent a resources/subscribe request.
+        """
 
     async def on_prompt_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+        """An optional notification from the server to the client, informing it that the list of prompts it offers
+        has changed. This may be issued by servers without any previous subscription from the client.
+        """
 
     async def on_tool_list_changed(self, params: NotificationParams) -> None:
-        """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+        """An optional notification from the server to the client, informing it that the list of tools it offers has
+        changed. This may be issued by servers without any previous subscription from the client.
+        """
 
     async def on_logging_message(self, params: LoggingMessageNotificationParams) -> None:
-        """JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+        """JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been
+        sent from the client, the server MAY decide which messages to send automatically.
+        """
 
     async def on_elicitation_complete(self, params: ElicitationCompleteNotificationParams) -> None:
-        """An optional notification from the server to the client, informing it of a completion of a out-of-band elicitation request."""
+        """An optional notification from the server to the client, informing it of a completion of a out-of-band
+        elicitation request.
+        """
 
 
 class AsyncClient(ClientSession):
@@ -228,7 +249,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> InitializeResult:
-        """This request is sent from the client to the server when it first connects, asking it to begin initialization."""
+        """This request is sent from the client to the server when it first connects, asking it to begin
+        initialization.
+        """
         params = types.InitializeRequestParams(
             capabilities=capabilities,
             client_info=client_info,
@@ -255,7 +278,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         params = types.RequestParams(meta=self._meta(methods.PING, meta, timeout, on_progress))
         return await self.ping_raw(params, timeout=timeout, on_progress=on_progress)
 
@@ -377,7 +402,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+        """Sent from the client to request resources/updated notifications from the server whenever a particular
+        resource changes.
+        """
         params = types.SubscribeRequestParams(
             uri=uri, meta=self._meta(methods.SUBSCRIBE_RESOURCE, meta, timeout, on_progress)
         )
@@ -402,7 +429,9 @@ class AsyncClient(ClientSession):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+        """Sent from the client to request cancellation of resources/updated notifications from the server. This
+        should follow a previous resources/subscribe request.
+        """
         params = types.UnsubscribeRequestParams(
             uri=uri, meta=self._meta(methods.UNSUBSCRIBE_RESOURCE, meta, timeout, on_progress)
         )
@@ -699,9 +728,11 @@ class AsyncClient(ClientSession):
         return result
 
     async def notify_cancelled(self, *, reason: str | None = None, request_id: RequestId | None = None) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -744,7 +775,9 @@ class AsyncClient(ClientSession):
         poll_interval: int | None = None,
         status_message: str | None = None,
     ) -> None:
-        """An optional notification from the receiver to the requestor, informing them that a task's status has changed. Receivers are not required to send these notifications."""
+        """An optional notification from the receiver to the requestor, informing them that a task's status has
+        changed. Receivers are not required to send these notifications.
+        """
         await self.send(
             "notifications/tasks/status",
             types.TaskStatusNotificationParams(
@@ -815,7 +848,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> InitializeResult:
-        """This request is sent from the client to the server when it first connects, asking it to begin initialization."""
+        """This request is sent from the client to the server when it first connects, asking it to begin
+        initialization.
+        """
         return self._run(
             lambda: self.session.initialize(
                 capabilities=capabilities,
@@ -844,7 +879,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+        """A ping, issued by either the server or the client, to check that the other party is still alive. The
+        receiver must promptly respond, or else may be disconnected.
+        """
         return self._run(lambda: self.session.ping(meta=meta, timeout=timeout, on_progress=on_progress))
 
     def ping_raw(
@@ -958,7 +995,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+        """Sent from the client to request resources/updated notifications from the server whenever a particular
+        resource changes.
+        """
         return self._run(
             lambda: self.session.subscribe_resource(uri=uri, meta=meta, timeout=timeout, on_progress=on_progress)
         )
@@ -981,7 +1020,9 @@ class Client(BlockingClient[AsyncClient]):
         timeout: float | Timeout | None = None,
         on_progress: Callable[[ProgressNotificationParams], None] | None = None,
     ) -> EmptyResult:
-        """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+        """Sent from the client to request cancellation of resources/updated notifications from the server. This
+        should follow a previous resources/subscribe request.
+        """
         return self._run(
             lambda: self.session.unsubscribe_resource(uri=uri, meta=meta, timeout=timeout, on_progress=on_progress)
         )
@@ -1263,9 +1304,11 @@ class Client(BlockingClient[AsyncClient]):
         return self._run(lambda: self.session.complete_raw(params, timeout=timeout, on_progress=on_progress))
 
     def notify_cancelled(self, *, reason: str | None = None, request_id: RequestId | None = None) -> None:
-        """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
+        """This notification can be sent by either side to indicate that it is cancelling a previously-issued
+        request.
 
-        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+        The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+        notification MAY arrive after the request has already finished.
 
         This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -1305,7 +1348,9 @@ class Client(BlockingClient[AsyncClient]):
         poll_interval: int | None = None,
         status_message: str | None = None,
     ) -> None:
-        """An optional notification from the receiver to the requestor, informing them that a task's status has changed. Receivers are not required to send these notifications."""
+        """An optional notification from the receiver to the requestor, informing them that a task's status has
+        changed. Receivers are not required to send these notifications.
+        """
         self._run(
             lambda: self.session.notify_task_status(
                 created_at=created_at,

@@ -230,9 +230,12 @@ CANCELLED: Final = MethodSpec(
 )
 """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+notification to cancel any other request.
 
-The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+notification MAY arrive after the request has already finished.
 
 This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 """
@@ -259,7 +262,10 @@ RESOURCE_LIST_CHANGED: Final = MethodSpec(
     capability="resources.listChanged",
     topic="resourcesListChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `resourcesListChanged` filter field."""
+"""An optional notification from the server to the client, informing it that the list of resources it can read from
+has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+`resourcesListChanged` filter field.
+"""
 
 SUBSCRIPTIONS_ACKNOWLEDGED: Final = MethodSpec(
     "notifications/subscriptions/acknowledged",
@@ -294,7 +300,10 @@ RESOURCE_UPDATED: Final = MethodSpec(
     topic="resourceSubscriptions",
     topic_key="uri",
 )
-"""A notification from the server to the client, informing it that a resource has changed and may need to be read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a `subscriptions/listen` request."""
+"""A notification from the server to the client, informing it that a resource has changed and may need to be read
+again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a
+`subscriptions/listen` request.
+"""
 
 PROMPT_LIST_CHANGED: Final = MethodSpec(
     "notifications/prompts/list_changed",
@@ -307,7 +316,10 @@ PROMPT_LIST_CHANGED: Final = MethodSpec(
     capability="prompts.listChanged",
     topic="promptsListChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `promptsListChanged` filter field."""
+"""An optional notification from the server to the client, informing it that the list of prompts it offers has
+changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+`promptsListChanged` filter field.
+"""
 
 TOOL_LIST_CHANGED: Final = MethodSpec(
     "notifications/tools/list_changed",
@@ -320,7 +332,10 @@ TOOL_LIST_CHANGED: Final = MethodSpec(
     capability="tools.listChanged",
     topic="toolsListChanged",
 )
-"""An optional notification from the server to the client, informing it that the list of tools it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `toolsListChanged` filter field."""
+"""An optional notification from the server to the client, informing it that the list of tools it offers has changed.
+This is only delivered on a `subscriptions/listen` stream when the client requested it via the `toolsListChanged`
+filter field.
+"""
 
 LOGGING_MESSAGE: Final = MethodSpec(
     "notifications/message",
@@ -332,7 +347,11 @@ LOGGING_MESSAGE: Final = MethodSpec(
     meta="NotificationMetaObject",
     capability="logging",
 )
-"""JSONRPCNotification of a log message passed from server to client. The client opts in by setting `"io.modelcontextprotocol/logLevel"` in a request's `_meta`."""
+"""JSONRPCNotification of a log message passed from server to client. The client opts in by setting
+`"io.modelcontextprotocol/logLevel"` in a request's `_meta`.
+
+Deprecated: SEP-2577 phases logging out.
+"""
 
 CREATE_MESSAGE: Final = MethodSpec(
     "sampling/createMessage",
@@ -345,7 +364,12 @@ CREATE_MESSAGE: Final = MethodSpec(
     role="embedded",
     capability="sampling",
 )
-"""A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+"""A request from the server to sample an LLM via the client. The client has full discretion over which model to
+select. The client should also inform the user before beginning sampling, to allow them to inspect the request
+(human in the loop) and decide whether to approve it.
+
+Deprecated: SEP-2577 phases sampling out.
+"""
 
 LIST_ROOTS: Final = MethodSpec(
     "roots/list",
@@ -366,6 +390,8 @@ on.
 
 This request is typically used when the server needs to understand the file system
 structure or access specific locations that the client has permission to read from.
+
+Deprecated: SEP-2577 phases roots out.
 """
 
 ELICIT: Final = MethodSpec(

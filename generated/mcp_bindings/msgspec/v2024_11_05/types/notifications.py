@@ -31,7 +31,8 @@ class CancelledNotificationParams(Message):
 class CancelledNotification(Message, tag="method"):
     """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
 
-    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+    notification MAY arrive after the request has already finished.
 
     This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -46,7 +47,9 @@ class NotificationParams(OpenMap):
     """An object inside `Notification`."""
 
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
-    """This parameter name is reserved by MCP to allow clients and servers to attach additional metadata to their notifications."""
+    """This parameter name is reserved by MCP to allow clients and servers to attach additional metadata to their
+    notifications.
+    """
 
 
 class Notification(Message):
@@ -76,7 +79,9 @@ class LoggingMessageNotificationParams(Message):
 
 
 class LoggingMessageNotification(Message, tag="method"):
-    """Notification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+    """Notification of a log message passed from server to client. If no logging/setLevel request has been sent from
+    the client, the server MAY decide which messages to send automatically.
+    """
 
     method: Literal["notifications/message"] = filled("notifications/message")
     params: LoggingMessageNotificationParams
@@ -88,7 +93,9 @@ class ProgressNotificationParams(Message):
     progress: int | float
     """The progress thus far. This should increase every time progress is made, even if the total is unknown."""
     progress_token: ProgressToken
-    """The progress token which was given in the initial request, used to associate this notification with the request that is proceeding."""
+    """The progress token which was given in the initial request, used to associate this notification with the
+    request that is proceeding.
+    """
     total: Opt[int | float] = None
     """Total number of items to process (or total progress required), if known."""
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
@@ -103,13 +110,17 @@ class ProgressNotification(Message, tag="method"):
 
 
 class PromptListChangedNotification(Notification):
-    """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of prompts it offers has
+    changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/prompts/list_changed"] = filled("notifications/prompts/list_changed")
 
 
 class ResourceListChangedNotification(Notification):
-    """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of resources it can read
+    from has changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/resources/list_changed"] = filled("notifications/resources/list_changed")
 
@@ -118,13 +129,17 @@ class ResourceUpdatedNotificationParams(Message):
     """An object inside `ResourceUpdatedNotification`."""
 
     uri: str
-    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client actually subscribed to."""
+    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client
+    actually subscribed to.
+    """
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """Metadata of this notification."""
 
 
 class ResourceUpdatedNotification(Message, tag="method"):
-    """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+    """A notification from the server to the client, informing it that a resource has changed and may need to be read
+    again. This should only be sent if the client previously sent a resources/subscribe request.
+    """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
     params: ResourceUpdatedNotificationParams
@@ -140,6 +155,8 @@ class RootsListChangedNotification(Notification):
 
 
 class ToolListChangedNotification(Notification):
-    """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of tools it offers has
+    changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/tools/list_changed"] = filled("notifications/tools/list_changed")

@@ -14,13 +14,17 @@ class SubscribeRequestParams(Message):
     """An object inside `SubscribeRequest`."""
 
     uri: str
-    """The URI of the resource to subscribe to. The URI can use any protocol; it is up to the server how to interpret it."""
+    """The URI of the resource to subscribe to. The URI can use any protocol; it is up to the server how to interpret
+    it.
+    """
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """Metadata of this request."""
 
 
 class SubscribeRequest(Message, tag="method"):
-    """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+    """Sent from the client to request resources/updated notifications from the server whenever a particular resource
+    changes.
+    """
 
     method: Literal["resources/subscribe"] = filled("resources/subscribe")
     params: SubscribeRequestParams

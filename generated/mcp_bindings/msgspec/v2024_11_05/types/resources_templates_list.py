@@ -30,10 +30,13 @@ class ResourceTemplate(Annotated):
     description: Opt[str] = None
     """A description of what this template is for.
 
-    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of
+    like a "hint" to the model.
     """
     mime_type: Opt[str] = None
-    """The MIME type for all resources that match this template. This should only be included if all resources matching this template have the same type."""
+    """The MIME type for all resources that match this template. This should only be included if all resources
+    matching this template have the same type.
+    """
 
 
 class ListResourceTemplatesResult(PaginatedResult):

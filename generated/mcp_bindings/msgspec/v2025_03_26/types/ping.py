@@ -12,6 +12,8 @@ from .shared import Request
 
 
 class PingRequest(Request):
-    """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+    """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver
+    must promptly respond, or else may be disconnected.
+    """
 
     method: Literal["ping"] = filled("ping")

@@ -17,12 +17,15 @@ Role: TypeAlias = Literal["assistant", "user"]
 
 
 class Annotations(Message):
-    """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
+    """Optional annotations for the client. The client can use annotations to inform how objects are used or
+    displayed
+    """
 
     audience: Opt[list[Role]] = None
     """Describes who the intended customer of this object or data is.
 
-    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user", "assistant"]`).
+    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user",
+    "assistant"]`).
     """
     priority: Opt[Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]] = None
     """Describes how important this data is for operating the server.
@@ -95,7 +98,9 @@ class Result(Message):
     """`Result`."""
 
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
-    """This result property is reserved by the protocol to allow clients and servers to attach additional metadata to their responses."""
+    """This result property is reserved by the protocol to allow clients and servers to attach additional metadata to
+    their responses.
+    """
 
 
 EmptyResult: TypeAlias = Result
@@ -156,7 +161,10 @@ class RequestParamsMeta(OpenMap):
     """An object inside `Request`."""
 
     progress_token: Opt[ProgressToken] = None
-    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by notifications/progress). The value of this parameter is an opaque token that will be attached to any subsequent notifications. The receiver is not obligated to provide these notifications."""
+    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by
+    notifications/progress). The value of this parameter is an opaque token that will be attached to any
+    subsequent notifications. The receiver is not obligated to provide these notifications.
+    """
 
 
 class RequestParams(OpenMap):

@@ -130,7 +130,9 @@ class JSONRPCErrorError(Message):
     message: str
     """A short description of the error. The message SHOULD be limited to a concise single sentence."""
     data: OrUnset[Any] = UNSET
-    """Additional information about the error. The value of this member is defined by the sender (e.g. detailed error information, nested errors etc.)."""
+    """Additional information about the error. The value of this member is defined by the sender (e.g. detailed error
+    information, nested errors etc.).
+    """
 
 
 class JSONRPCError(Message):

@@ -17,12 +17,15 @@ Role: TypeAlias = Literal["assistant", "user"]
 
 
 class Annotations(Message):
-    """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
+    """Optional annotations for the client. The client can use annotations to inform how objects are used or
+    displayed
+    """
 
     audience: Opt[list[Role]] = None
     """Describes who the intended customer of this object or data is.
 
-    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user", "assistant"]`).
+    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user",
+    "assistant"]`).
     """
     last_modified: Opt[str] = None
     """The moment the resource was last modified, as an ISO 8601 formatted string.
@@ -59,7 +62,9 @@ class BaseMetadata(Message):
     """Base interface for metadata with name (identifier) and title (display name) properties."""
 
     name: str
-    """Intended for programmatic or logical use, but used as a display name in past specs or fallback (if title isn't present)."""
+    """Intended for programmatic or logical use, but used as a display name in past specs or fallback (if title isn't
+    present).
+    """
     title: Opt[str] = None
     """Intended for UI and end-user contexts — optimized to be human-readable and easily understood,
     even by those unfamiliar with domain-specific terminology.
@@ -124,7 +129,8 @@ class Resource(BaseMetadata):
     description: Opt[str] = None
     """A description of what this resource represents.
 
-    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of
+    like a "hint" to the model.
     """
     mime_type: Opt[str] = None
     """The MIME type of this resource, if known."""
@@ -140,7 +146,8 @@ class Resource(BaseMetadata):
 class ResourceLink(Resource, tag="type"):
     """A resource that the server is capable of reading, included in a prompt or tool call result.
 
-    Note: resource links returned by tools are not guaranteed to appear in the results of `resources/list` requests.
+    Note: resource links returned by tools are not guaranteed to appear in the results of `resources/list`
+    requests.
     """
 
     type: Literal["resource_link"] = filled("resource_link")
@@ -234,7 +241,10 @@ class RequestParamsMeta(OpenMap):
     """See [General fields: `_meta`](/specification/2025-06-18/basic/index#meta) for notes on `_meta` usage."""
 
     progress_token: Opt[ProgressToken] = None
-    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by notifications/progress). The value of this parameter is an opaque token that will be attached to any subsequent notifications. The receiver is not obligated to provide these notifications."""
+    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by
+    notifications/progress). The value of this parameter is an opaque token that will be attached to any
+    subsequent notifications. The receiver is not obligated to provide these notifications.
+    """
 
 
 class RequestParams(OpenMap):

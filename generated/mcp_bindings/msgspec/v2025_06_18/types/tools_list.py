@@ -106,7 +106,8 @@ class Tool(BaseMetadata):
     description: Opt[str] = None
     """A human-readable description of the tool.
 
-    This can be used by clients to improve the LLM's understanding of available tools. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available tools. It can be thought of like a
+    "hint" to the model.
     """
     output_schema: Opt[ToolOutputSchema] = None
     """An optional JSON Schema object defining the structure of the tool's output returned in

@@ -239,31 +239,103 @@ if TYPE_CHECKING:
     )
 
 _TOPICS = {
-    "shared": "Role Annotations AudioContent BaseMetadata ResourceContents BlobResourceContents TextContent ImageContent Icon Icons Resource ResourceLink TextResourceContents EmbeddedResource ContentBlock Cursor Result EmptyResult Request RequestId JSONRPCRequest LoggingLevel ProgressToken RequestParamsMeta RequestParams PaginatedRequestParams PaginatedRequest PaginatedResult ResourceRequestParams ToolInputSchema ToolOutputSchema ToolAnnotations ToolExecution Tool ",
-    "completion_complete": "CompleteRequestParamsArgument PromptReference ResourceTemplateReference CompleteRequestParamsContext CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult ",
-    "tasks": "TaskStatus Task CreateTaskResult RelatedTaskMetadata TaskMetadata TaskAugmentedRequestParams ",
-    "elicitation_create": "BooleanSchema ElicitRequestURLParams StringSchema NumberSchema UntitledSingleSelectEnumSchema TitledSingleSelectEnumSchemaOneOfItem TitledSingleSelectEnumSchema UntitledMultiSelectEnumSchemaItems UntitledMultiSelectEnumSchema TitledMultiSelectEnumSchemaItemsAnyOfItem TitledMultiSelectEnumSchemaItems TitledMultiSelectEnumSchema LegacyTitledEnumSchema PrimitiveSchemaDefinition ElicitRequestFormParamsRequestedSchema ElicitRequestFormParams ElicitRequestParams ElicitRequest ElicitResult EnumSchema MultiSelectEnumSchema SingleSelectEnumSchema ",
-    "initialize": "ClientCapabilitiesElicitation ClientCapabilitiesRoots ClientCapabilitiesSampling ClientCapabilitiesTasksRequestsElicitation ClientCapabilitiesTasksRequestsSampling ClientCapabilitiesTasksRequests ClientCapabilitiesTasks ClientCapabilities Implementation InitializeRequestParams InitializeRequest ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTasksRequestsTools ServerCapabilitiesTasksRequests ServerCapabilitiesTasks ServerCapabilitiesTools ServerCapabilities InitializeResult ",
-    "logging_set_level": "SetLevelRequestParams SetLevelRequest ",
-    "notifications": "Notification JSONRPCNotification NotificationParams CancelledNotificationParams CancelledNotification ElicitationCompleteNotificationParams ElicitationCompleteNotification InitializedNotification LoggingMessageNotificationParams LoggingMessageNotification ProgressNotificationParams ProgressNotification PromptListChangedNotification ResourceListChangedNotification ResourceUpdatedNotificationParams ResourceUpdatedNotification RootsListChangedNotification TaskStatusNotificationParams TaskStatusNotification ToolListChangedNotification ",
-    "ping": "PingRequest ",
-    "prompts_get": "GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult ",
-    "prompts_list": "ListPromptsRequest PromptArgument Prompt ListPromptsResult ",
-    "resources_list": "ListResourcesRequest ListResourcesResult ",
-    "resources_read": "ReadResourceRequestParams ReadResourceRequest ReadResourceResult ",
-    "resources_subscribe": "SubscribeRequestParams SubscribeRequest ",
-    "resources_templates_list": "ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult ",
-    "resources_unsubscribe": "UnsubscribeRequestParams UnsubscribeRequest ",
-    "roots_list": "ListRootsRequest Root ListRootsResult ",
-    "sampling_create_message": "ToolUseContent ToolResultContent SamplingMessageContentBlock SamplingMessage ModelHint ModelPreferences ToolChoice CreateMessageRequestParams CreateMessageRequest CreateMessageResult ",
-    "tasks_cancel": "CancelTaskRequestParams CancelTaskRequest CancelTaskResult ",
-    "tasks_get": "GetTaskRequestParams GetTaskRequest GetTaskResult ",
-    "tasks_list": "ListTasksRequest ListTasksResult ",
-    "tasks_result": "GetTaskPayloadRequestParams GetTaskPayloadRequest GetTaskPayloadResult ",
-    "tools_call": "CallToolRequestParams CallToolRequest CallToolResult ",
-    "tools_list": "ListToolsRequest ListToolsResult ",
-    "messages": "ClientNotification ClientRequest ClientResult Error JSONRPCErrorResponse JSONRPCResultResponse JSONRPCMessage JSONRPCResponse ServerNotification ServerRequest ServerResult ",
-    "errors": "URLElicitationRequiredErrorErrorData URLElicitationRequiredErrorError URLElicitationRequiredError ",
+    "shared": """
+        Role Annotations AudioContent BaseMetadata ResourceContents BlobResourceContents TextContent ImageContent
+        Icon Icons Resource ResourceLink TextResourceContents EmbeddedResource ContentBlock Cursor Result
+        EmptyResult Request RequestId JSONRPCRequest LoggingLevel ProgressToken RequestParamsMeta RequestParams
+        PaginatedRequestParams PaginatedRequest PaginatedResult ResourceRequestParams ToolInputSchema
+        ToolOutputSchema ToolAnnotations ToolExecution Tool
+    """,
+    "completion_complete": """
+        CompleteRequestParamsArgument PromptReference ResourceTemplateReference CompleteRequestParamsContext
+        CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult
+    """,
+    "tasks": """
+        TaskStatus Task CreateTaskResult RelatedTaskMetadata TaskMetadata TaskAugmentedRequestParams
+    """,
+    "elicitation_create": """
+        BooleanSchema ElicitRequestURLParams StringSchema NumberSchema UntitledSingleSelectEnumSchema
+        TitledSingleSelectEnumSchemaOneOfItem TitledSingleSelectEnumSchema UntitledMultiSelectEnumSchemaItems
+        UntitledMultiSelectEnumSchema TitledMultiSelectEnumSchemaItemsAnyOfItem TitledMultiSelectEnumSchemaItems
+        TitledMultiSelectEnumSchema LegacyTitledEnumSchema PrimitiveSchemaDefinition
+        ElicitRequestFormParamsRequestedSchema ElicitRequestFormParams ElicitRequestParams ElicitRequest
+        ElicitResult EnumSchema MultiSelectEnumSchema SingleSelectEnumSchema
+    """,
+    "initialize": """
+        ClientCapabilitiesElicitation ClientCapabilitiesRoots ClientCapabilitiesSampling
+        ClientCapabilitiesTasksRequestsElicitation ClientCapabilitiesTasksRequestsSampling
+        ClientCapabilitiesTasksRequests ClientCapabilitiesTasks ClientCapabilities Implementation
+        InitializeRequestParams InitializeRequest ServerCapabilitiesPrompts ServerCapabilitiesResources
+        ServerCapabilitiesTasksRequestsTools ServerCapabilitiesTasksRequests ServerCapabilitiesTasks
+        ServerCapabilitiesTools ServerCapabilities InitializeResult
+    """,
+    "logging_set_level": """
+        SetLevelRequestParams SetLevelRequest
+    """,
+    "notifications": """
+        Notification JSONRPCNotification NotificationParams CancelledNotificationParams CancelledNotification
+        ElicitationCompleteNotificationParams ElicitationCompleteNotification InitializedNotification
+        LoggingMessageNotificationParams LoggingMessageNotification ProgressNotificationParams ProgressNotification
+        PromptListChangedNotification ResourceListChangedNotification ResourceUpdatedNotificationParams
+        ResourceUpdatedNotification RootsListChangedNotification TaskStatusNotificationParams TaskStatusNotification
+        ToolListChangedNotification
+    """,
+    "ping": """
+        PingRequest
+    """,
+    "prompts_get": """
+        GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult
+    """,
+    "prompts_list": """
+        ListPromptsRequest PromptArgument Prompt ListPromptsResult
+    """,
+    "resources_list": """
+        ListResourcesRequest ListResourcesResult
+    """,
+    "resources_read": """
+        ReadResourceRequestParams ReadResourceRequest ReadResourceResult
+    """,
+    "resources_subscribe": """
+        SubscribeRequestParams SubscribeRequest
+    """,
+    "resources_templates_list": """
+        ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult
+    """,
+    "resources_unsubscribe": """
+        UnsubscribeRequestParams UnsubscribeRequest
+    """,
+    "roots_list": """
+        ListRootsRequest Root ListRootsResult
+    """,
+    "sampling_create_message": """
+        ToolUseContent ToolResultContent SamplingMessageContentBlock SamplingMessage ModelHint ModelPreferences
+        ToolChoice CreateMessageRequestParams CreateMessageRequest CreateMessageResult
+    """,
+    "tasks_cancel": """
+        CancelTaskRequestParams CancelTaskRequest CancelTaskResult
+    """,
+    "tasks_get": """
+        GetTaskRequestParams GetTaskRequest GetTaskResult
+    """,
+    "tasks_list": """
+        ListTasksRequest ListTasksResult
+    """,
+    "tasks_result": """
+        GetTaskPayloadRequestParams GetTaskPayloadRequest GetTaskPayloadResult
+    """,
+    "tools_call": """
+        CallToolRequestParams CallToolRequest CallToolResult
+    """,
+    "tools_list": """
+        ListToolsRequest ListToolsResult
+    """,
+    "messages": """
+        ClientNotification ClientRequest ClientResult Error JSONRPCErrorResponse JSONRPCResultResponse
+        JSONRPCMessage JSONRPCResponse ServerNotification ServerRequest ServerResult
+    """,
+    "errors": """
+        URLElicitationRequiredErrorErrorData URLElicitationRequiredErrorError URLElicitationRequiredError
+    """,
 }
 _HOME = {name: topic for topic, names in _TOPICS.items() for name in names.split()}
 

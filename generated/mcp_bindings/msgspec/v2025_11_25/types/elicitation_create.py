@@ -160,6 +160,8 @@ class TitledMultiSelectEnumSchema(Message):
 class LegacyTitledEnumSchema(Message):
     """Use TitledSingleSelectEnumSchema instead.
     This interface will be removed in a future version.
+
+    Deprecated: Use TitledSingleSelectEnumSchema: the description says that this one will be removed.
     """
 
     type: Literal["string"] = filled("string")
@@ -255,7 +257,7 @@ class ElicitRequest(JSONRPCRequest):
     """A request from the server to elicit additional information from the user via the client."""
 
     method: Literal["elicitation/create"] = filled("elicitation/create")
-    params: ElicitRequestParams
+    params: ElicitRequestParams = member("params")
 
 
 class ElicitResult(Result):

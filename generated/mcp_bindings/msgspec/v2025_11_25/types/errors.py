@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...message import OpenMap, filled
+from ...message import OpenMap, filled, member
 from .elicitation_create import ElicitRequestURLParams
 from .messages import Error, JSONRPCErrorResponse
 
@@ -22,10 +22,12 @@ class URLElicitationRequiredErrorError(Error):
     """An object inside `URLElicitationRequiredError`."""
 
     code: Literal[-32042] = filled(-32042)
-    data: URLElicitationRequiredErrorErrorData
+    data: URLElicitationRequiredErrorErrorData = member("data")
 
 
 class URLElicitationRequiredError(JSONRPCErrorResponse):
-    """An error response that indicates that the server requires the client to provide additional information via an elicitation request."""
+    """An error response that indicates that the server requires the client to provide additional information via an
+    elicitation request.
+    """
 
     error: URLElicitationRequiredErrorError

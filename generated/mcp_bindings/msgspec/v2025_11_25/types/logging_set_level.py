@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...message import filled
+from ...message import filled, member
 from .shared import JSONRPCRequest, LoggingLevel, RequestParams
 
 
@@ -15,11 +15,13 @@ class SetLevelRequestParams(RequestParams):
     """Parameters for a `logging/setLevel` request."""
 
     level: LoggingLevel
-    """The level of logging that the client wants to receive from the server. The server should send all logs at this level and higher (i.e., more severe) to the client as notifications/message."""
+    """The level of logging that the client wants to receive from the server. The server should send all logs at this
+    level and higher (i.e., more severe) to the client as notifications/message.
+    """
 
 
 class SetLevelRequest(JSONRPCRequest):
     """A request from the client to the server, to enable or adjust logging."""
 
     method: Literal["logging/setLevel"] = filled("logging/setLevel")
-    params: SetLevelRequestParams
+    params: SetLevelRequestParams = member("params")

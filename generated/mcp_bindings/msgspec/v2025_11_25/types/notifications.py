@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ...message import Message, Opt, filled, member
+from ...message import Message, Opt, OrMessage, filled, member
 from .shared import LoggingLevel, ProgressToken, RequestId
 from .tasks import TaskStatus
 
@@ -16,7 +16,7 @@ class Notification(Message):
     """`Notification`."""
 
     method: str
-    params: Opt[dict[str, Any]] = None
+    params: Opt[OrMessage[dict[str, Any]]] = None
 
 
 class JSONRPCNotification(Notification):
@@ -49,7 +49,8 @@ class CancelledNotificationParams(NotificationParams):
 class CancelledNotification(JSONRPCNotification):
     """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
 
-    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+    notification MAY arrive after the request has already finished.
 
     This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -59,7 +60,7 @@ class CancelledNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/cancelled"] = filled("notifications/cancelled")
-    params: CancelledNotificationParams
+    params: CancelledNotificationParams = member("params")
 
 
 class ElicitationCompleteNotificationParams(Message):
@@ -72,10 +73,12 @@ class ElicitationCompleteNotificationParams(Message):
 
 
 class ElicitationCompleteNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it of a completion of a out-of-band elicitation request."""
+    """An optional notification from the server to the client, informing it of a completion of a out-of-band
+    elicitation request.
+    """
 
     method: Literal["notifications/elicitation/complete"] = filled("notifications/elicitation/complete")
-    params: ElicitationCompleteNotificationParams
+    params: ElicitationCompleteNotificationParams = member("params")
 
 
 class InitializedNotification(JSONRPCNotification):
@@ -97,10 +100,12 @@ class LoggingMessageNotificationParams(NotificationParams):
 
 
 class LoggingMessageNotification(JSONRPCNotification):
-    """JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+    """JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been
+    sent from the client, the server MAY decide which messages to send automatically.
+    """
 
     method: Literal["notifications/message"] = filled("notifications/message")
-    params: LoggingMessageNotificationParams
+    params: LoggingMessageNotificationParams = member("params")
 
 
 class ProgressNotificationParams(NotificationParams):
@@ -109,7 +114,9 @@ class ProgressNotificationParams(NotificationParams):
     progress: int | float
     """The progress thus far. This should increase every time progress is made, even if the total is unknown."""
     progress_token: ProgressToken
-    """The progress token which was given in the initial request, used to associate this notification with the request that is proceeding."""
+    """The progress token which was given in the initial request, used to associate this notification with the
+    request that is proceeding.
+    """
     message: Opt[str] = None
     """An optional message describing the current progress."""
     total: Opt[int | float] = None
@@ -120,18 +127,22 @@ class ProgressNotification(JSONRPCNotification):
     """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     method: Literal["notifications/progress"] = filled("notifications/progress")
-    params: ProgressNotificationParams
+    params: ProgressNotificationParams = member("params")
 
 
 class PromptListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of prompts it offers has
+    changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/prompts/list_changed"] = filled("notifications/prompts/list_changed")
     params: Opt[NotificationParams] = None
 
 
 class ResourceListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of resources it can read
+    from has changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/resources/list_changed"] = filled("notifications/resources/list_changed")
     params: Opt[NotificationParams] = None
@@ -141,14 +152,18 @@ class ResourceUpdatedNotificationParams(NotificationParams):
     """Parameters for a `notifications/resources/updated` notification."""
 
     uri: str
-    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client actually subscribed to."""
+    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client
+    actually subscribed to.
+    """
 
 
 class ResourceUpdatedNotification(JSONRPCNotification):
-    """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+    """A notification from the server to the client, informing it that a resource has changed and may need to be read
+    again. This should only be sent if the client previously sent a resources/subscribe request.
+    """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
-    params: ResourceUpdatedNotificationParams
+    params: ResourceUpdatedNotificationParams = member("params")
 
 
 class RootsListChangedNotification(JSONRPCNotification):
@@ -186,14 +201,18 @@ class TaskStatusNotificationParams(NotificationParams):
 
 
 class TaskStatusNotification(JSONRPCNotification):
-    """An optional notification from the receiver to the requestor, informing them that a task's status has changed. Receivers are not required to send these notifications."""
+    """An optional notification from the receiver to the requestor, informing them that a task's status has changed.
+    Receivers are not required to send these notifications.
+    """
 
     method: Literal["notifications/tasks/status"] = filled("notifications/tasks/status")
-    params: TaskStatusNotificationParams
+    params: TaskStatusNotificationParams = member("params")
 
 
 class ToolListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of tools it offers has
+    changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/tools/list_changed"] = filled("notifications/tools/list_changed")
     params: Opt[NotificationParams] = None

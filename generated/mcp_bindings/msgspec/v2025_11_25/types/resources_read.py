@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ....runtime.plans import ByKey
-from ...message import Merged, filled, narrow_items
+from ...message import Merged, filled, member, narrow_items
 from .shared import BlobResourceContents, JSONRPCRequest, ResourceRequestParams, Result, TextResourceContents
 
 
@@ -20,7 +20,7 @@ class ReadResourceRequest(JSONRPCRequest):
     """Sent from the client to the server, to read a specific resource URI."""
 
     method: Literal["resources/read"] = filled("resources/read")
-    params: ReadResourceRequestParams
+    params: ReadResourceRequestParams = member("params")
 
 
 class ReadResourceResult(Result):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...message import filled
+from ...message import filled, member
 from .shared import JSONRPCRequest, ResourceRequestParams
 
 
@@ -16,7 +16,9 @@ class SubscribeRequestParams(ResourceRequestParams):
 
 
 class SubscribeRequest(JSONRPCRequest):
-    """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+    """Sent from the client to request resources/updated notifications from the server whenever a particular resource
+    changes.
+    """
 
     method: Literal["resources/subscribe"] = filled("resources/subscribe")
-    params: SubscribeRequestParams
+    params: SubscribeRequestParams = member("params")

@@ -27,7 +27,8 @@ class ResourceTemplate(BaseMetadata):
     description: Opt[str] = None
     """A description of what this template is for.
 
-    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of
+    like a "hint" to the model.
     """
     icons: Opt[list[Icon]] = None
     """Optional set of sized icons that the client can display in a user interface.
@@ -41,7 +42,9 @@ class ResourceTemplate(BaseMetadata):
     - `image/webp` - WebP images (modern, efficient format)
     """
     mime_type: Opt[str] = None
-    """The MIME type for all resources that match this template. This should only be included if all resources matching this template have the same type."""
+    """The MIME type for all resources that match this template. This should only be included if all resources
+    matching this template have the same type.
+    """
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """See [General fields: `_meta`](/specification/2025-11-25/basic/index#meta) for notes on `_meta` usage."""
 

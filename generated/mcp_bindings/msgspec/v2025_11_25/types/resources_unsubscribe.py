@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...message import filled
+from ...message import filled, member
 from .shared import JSONRPCRequest, ResourceRequestParams
 
 
@@ -16,7 +16,9 @@ class UnsubscribeRequestParams(ResourceRequestParams):
 
 
 class UnsubscribeRequest(JSONRPCRequest):
-    """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+    """Sent from the client to request cancellation of resources/updated notifications from the server. This should
+    follow a previous resources/subscribe request.
+    """
 
     method: Literal["resources/unsubscribe"] = filled("resources/unsubscribe")
-    params: UnsubscribeRequestParams
+    params: UnsubscribeRequestParams = member("params")

@@ -103,7 +103,8 @@ class ModelHint(Message):
      - `sonnet` should match `claude-3-5-sonnet-20241022`, `claude-3-sonnet-20240229`, etc.
      - `claude` should match any Claude model
 
-    The client MAY also map the string to a different provider's model name or a different model family, as long as it fills a similar niche; for example:
+    The client MAY also map the string to a different provider's model name or a different model family, as long
+    as it fills a similar niche; for example:
      - `gemini-1.5-flash` could match `claude-3-haiku-20240307`
     """
 
@@ -169,11 +170,15 @@ class CreateMessageRequestParams(TaskAugmentedRequestParams):
     """
     messages: list[SamplingMessage]
     include_context: Opt[Literal["allServers", "none", "thisServer"]] = None
-    """A request to include context from one or more MCP servers (including the caller), to be attached to the prompt.
+    """A request to include context from one or more MCP servers (including the caller), to be attached to the
+    prompt.
     The client MAY ignore this request.
 
-    Default is "none". Values "thisServer" and "allServers" are soft-deprecated. Servers SHOULD only use these values if the client
+    Default is "none". Values "thisServer" and "allServers" are soft-deprecated. Servers SHOULD only use these
+    values if the client
     declares ClientCapabilities.sampling.context. These values may be removed in future spec releases.
+
+    Deprecated: The values 'thisServer' and 'allServers' are on their way out: leave it out, or say 'none'.
     """
     metadata: Opt[dict[str, Any]] = None
     """Optional metadata to pass through to the LLM provider. The format of this metadata is provider-specific."""
@@ -185,20 +190,25 @@ class CreateMessageRequestParams(TaskAugmentedRequestParams):
     temperature: Opt[int | float] = None
     tool_choice: Opt[ToolChoice] = None
     """Controls how the model uses tools.
-    The client MUST return an error if this field is provided but ClientCapabilities.sampling.tools is not declared.
+    The client MUST return an error if this field is provided but ClientCapabilities.sampling.tools is not
+    declared.
     Default is `{ mode: "auto" }`.
     """
     tools: Opt[list[Tool]] = None
     """Tools that the model may use during generation.
-    The client MUST return an error if this field is provided but ClientCapabilities.sampling.tools is not declared.
+    The client MUST return an error if this field is provided but ClientCapabilities.sampling.tools is not
+    declared.
     """
 
 
 class CreateMessageRequest(JSONRPCRequest):
-    """A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+    """A request from the server to sample an LLM via the client. The client has full discretion over which model to
+    select. The client should also inform the user before beginning sampling, to allow them to inspect the request
+    (human in the loop) and decide whether to approve it.
+    """
 
     method: Literal["sampling/createMessage"] = filled("sampling/createMessage")
-    params: CreateMessageRequestParams
+    params: CreateMessageRequestParams = member("params")
 
 
 class CreateMessageResult(Result):

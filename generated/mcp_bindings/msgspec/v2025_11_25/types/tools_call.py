@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ...message import Opt, filled
+from ...message import Opt, filled, member
 from .shared import ContentBlock, JSONRPCRequest, Result
 from .tasks import TaskAugmentedRequestParams
 
@@ -25,7 +25,7 @@ class CallToolRequest(JSONRPCRequest):
     """Used by the client to invoke a tool provided by the server."""
 
     method: Literal["tools/call"] = filled("tools/call")
-    params: CallToolRequestParams
+    params: CallToolRequestParams = member("params")
 
 
 class CallToolResult(Result):

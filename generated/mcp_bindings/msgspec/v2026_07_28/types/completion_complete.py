@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from ...message import Message, Opt, filled
+from ...message import Message, Opt, filled, member
 from .shared import BaseMetadata, JSONRPCRequest, JSONRPCResultResponse, RequestParams, Result
 
 
@@ -57,7 +57,7 @@ class CompleteRequest(JSONRPCRequest):
     """A request from the client to the server, to ask for completion options."""
 
     method: Literal["completion/complete"] = filled("completion/complete")
-    params: CompleteRequestParams
+    params: CompleteRequestParams = member("params")
 
 
 class CompleteResultCompletion(Message):
@@ -66,9 +66,13 @@ class CompleteResultCompletion(Message):
     values_: Annotated[list[str], Meta(max_length=100)]
     """An array of completion values. Must not exceed 100 items."""
     has_more: Opt[bool] = None
-    """Indicates whether there are additional completion options beyond those provided in the current response, even if the exact total is unknown."""
+    """Indicates whether there are additional completion options beyond those provided in the current response, even
+    if the exact total is unknown.
+    """
     total: Opt[int] = None
-    """The total number of completion options available. This can exceed the number of values actually sent in the response."""
+    """The total number of completion options available. This can exceed the number of values actually sent in the
+    response.
+    """
 
 
 class CompleteResult(Result):

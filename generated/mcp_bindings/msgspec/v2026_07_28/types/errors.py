@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...message import Message, filled
+from ...message import Message, filled, member
 from .messages import Error, JSONRPCErrorResponse
 from .shared import ClientCapabilities
 
@@ -29,7 +29,9 @@ class HeaderMismatchError(JSONRPCErrorResponse):
 
 
 class InternalError(Error):
-    """A JSON-RPC error indicating that an internal error occurred on the receiver. This error is returned when the receiver encounters an unexpected condition that prevents it from fulfilling the request."""
+    """A JSON-RPC error indicating that an internal error occurred on the receiver. This error is returned when the
+    receiver encounters an unexpected condition that prevents it from fulfilling the request.
+    """
 
     code: Literal[-32603] = filled(-32603)
     """The error type that occurred."""
@@ -53,7 +55,10 @@ class InvalidParamsError(Error):
 
 
 class InvalidRequestError(Error):
-    """A JSON-RPC error indicating that the request is not a valid request object. This error is returned when the message structure does not conform to the JSON-RPC 2.0 specification requirements for a request (e.g., missing required fields like `jsonrpc` or `method`, or using invalid types for these fields)."""
+    """A JSON-RPC error indicating that the request is not a valid request object. This error is returned when the
+    message structure does not conform to the JSON-RPC 2.0 specification requirements for a request (e.g., missing
+    required fields like `jsonrpc` or `method`, or using invalid types for these fields).
+    """
 
     code: Literal[-32600] = filled(-32600)
     """The error type that occurred."""
@@ -62,9 +67,12 @@ class InvalidRequestError(Error):
 class MethodNotFoundError(Error):
     """A JSON-RPC error indicating that the requested method does not exist or is not available.
 
-    In MCP, a server returns this error when a client invokes a method the server does not implement — either a genuinely unknown method, or one gated behind a server capability the server did not advertise (e.g., calling `prompts/list` when the `prompts` capability was not advertised).
+    In MCP, a server returns this error when a client invokes a method the server does not implement — either a
+    genuinely unknown method, or one gated behind a server capability the server did not advertise (e.g., calling
+    `prompts/list` when the `prompts` capability was not advertised).
 
-    A request that requires a client capability the client did not declare is signalled instead by `MissingRequiredClientCapabilityError` (`-32021`).
+    A request that requires a client capability the client did not declare is signalled instead by
+    `MissingRequiredClientCapabilityError` (`-32021`).
     """
 
     code: Literal[-32601] = filled(-32601)
@@ -82,7 +90,7 @@ class MissingRequiredClientCapabilityErrorError(Error):
     """An object inside `MissingRequiredClientCapabilityError`."""
 
     code: Literal[-32021] = filled(-32021)
-    data: MissingRequiredClientCapabilityErrorErrorData
+    data: MissingRequiredClientCapabilityErrorErrorData = member("data")
 
 
 class MissingRequiredClientCapabilityError(JSONRPCErrorResponse):
@@ -95,7 +103,9 @@ class MissingRequiredClientCapabilityError(JSONRPCErrorResponse):
 
 
 class ParseError(Error):
-    """A JSON-RPC error indicating that invalid JSON was received by the server. This error is returned when the server cannot parse the JSON text of a message."""
+    """A JSON-RPC error indicating that invalid JSON was received by the server. This error is returned when the
+    server cannot parse the JSON text of a message.
+    """
 
     code: Literal[-32700] = filled(-32700)
     """The error type that occurred."""
@@ -116,7 +126,7 @@ class UnsupportedProtocolVersionErrorError(Error):
     """An object inside `UnsupportedProtocolVersionError`."""
 
     code: Literal[-32022] = filled(-32022)
-    data: UnsupportedProtocolVersionErrorErrorData
+    data: UnsupportedProtocolVersionErrorErrorData = member("data")
 
 
 class UnsupportedProtocolVersionError(JSONRPCErrorResponse):

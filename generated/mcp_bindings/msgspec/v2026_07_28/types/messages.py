@@ -91,7 +91,9 @@ class Error(Message):
     message: str
     """A short description of the error. The message SHOULD be limited to a concise single sentence."""
     data: OrUnset[Any] = UNSET
-    """Additional information about the error. The value of this member is defined by the sender (e.g. detailed error information, nested errors etc.)."""
+    """Additional information about the error. The value of this member is defined by the sender (e.g. detailed error
+    information, nested errors etc.).
+    """
 
 
 JSONArray: TypeAlias = list[JSONValue]
@@ -131,7 +133,8 @@ ResultType: TypeAlias = str
 determine how to parse the response.
 
 complete - the request completed successfully and the result contains the final content.
-input_required - the request requires additional input and the result contains an `InputRequiredResult` object with instructions for the client to provide additional input before retrying the original request.
+input_required - the request requires additional input and the result contains an `InputRequiredResult` object
+with instructions for the client to provide additional input before retrying the original request.
 """
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ...message import Message, OpenMap, Opt, filled, member
+from ...message import Message, OpenMap, Opt, OrMessage, filled, member
 from .shared import LoggingLevel, ProgressToken, RequestId, SubscriptionFilter
 
 
@@ -15,7 +15,7 @@ class Notification(Message):
     """`Notification`."""
 
     method: str
-    params: Opt[dict[str, Any]] = None
+    params: Opt[OrMessage[dict[str, Any]]] = None
 
 
 class JSONRPCNotification(Notification):
@@ -25,7 +25,9 @@ class JSONRPCNotification(Notification):
 
 
 class NotificationMetaObject(OpenMap):
-    """Extends `MetaObject` with additional notification-specific fields. All key naming rules from `MetaObject` apply."""
+    """Extends `MetaObject` with additional notification-specific fields. All key naming rules from `MetaObject`
+    apply.
+    """
 
     subscription_id: Opt[RequestId] = member("io.modelcontextprotocol/subscriptionId", default=None)
     """Identifies the subscription stream a notification was delivered on. The
@@ -62,19 +64,25 @@ class CancelledNotificationParams(NotificationParams):
 class CancelledNotification(JSONRPCNotification):
     """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-    On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+    On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+    references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+    notification to cancel any other request.
 
-    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+    notification MAY arrive after the request has already finished.
 
     This notification indicates that the result will be unused, so any associated processing SHOULD cease.
     """
 
     method: Literal["notifications/cancelled"] = filled("notifications/cancelled")
-    params: CancelledNotificationParams
+    params: CancelledNotificationParams = member("params")
 
 
 class LoggingMessageNotificationParams(NotificationParams):
-    """Parameters for a `notifications/message` notification."""
+    """Parameters for a `notifications/message` notification.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
 
     data: Any
     """The data to be logged, such as a string message or an object. Any JSON serializable type is allowed here."""
@@ -85,10 +93,14 @@ class LoggingMessageNotificationParams(NotificationParams):
 
 
 class LoggingMessageNotification(JSONRPCNotification):
-    """JSONRPCNotification of a log message passed from server to client. The client opts in by setting `"io.modelcontextprotocol/logLevel"` in a request's `_meta`."""
+    """JSONRPCNotification of a log message passed from server to client. The client opts in by setting
+    `"io.modelcontextprotocol/logLevel"` in a request's `_meta`.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
 
     method: Literal["notifications/message"] = filled("notifications/message")
-    params: LoggingMessageNotificationParams
+    params: LoggingMessageNotificationParams = member("params")
 
 
 class ProgressNotificationParams(NotificationParams):
@@ -97,7 +109,9 @@ class ProgressNotificationParams(NotificationParams):
     progress: int | float
     """The progress thus far. This should increase every time progress is made, even if the total is unknown."""
     progress_token: ProgressToken
-    """The progress token which was given in the initial request, used to associate this notification with the request that is proceeding."""
+    """The progress token which was given in the initial request, used to associate this notification with the
+    request that is proceeding.
+    """
     message: Opt[str] = None
     """An optional message describing the current progress."""
     total: Opt[int | float] = None
@@ -108,18 +122,24 @@ class ProgressNotification(JSONRPCNotification):
     """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     method: Literal["notifications/progress"] = filled("notifications/progress")
-    params: ProgressNotificationParams
+    params: ProgressNotificationParams = member("params")
 
 
 class PromptListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `promptsListChanged` filter field."""
+    """An optional notification from the server to the client, informing it that the list of prompts it offers has
+    changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+    `promptsListChanged` filter field.
+    """
 
     method: Literal["notifications/prompts/list_changed"] = filled("notifications/prompts/list_changed")
     params: Opt[NotificationParams] = None
 
 
 class ResourceListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `resourcesListChanged` filter field."""
+    """An optional notification from the server to the client, informing it that the list of resources it can read
+    from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via
+    the `resourcesListChanged` filter field.
+    """
 
     method: Literal["notifications/resources/list_changed"] = filled("notifications/resources/list_changed")
     params: Opt[NotificationParams] = None
@@ -129,14 +149,19 @@ class ResourceUpdatedNotificationParams(NotificationParams):
     """Parameters for a `notifications/resources/updated` notification."""
 
     uri: str
-    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client actually subscribed to."""
+    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client
+    actually subscribed to.
+    """
 
 
 class ResourceUpdatedNotification(JSONRPCNotification):
-    """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a `subscriptions/listen` request."""
+    """A notification from the server to the client, informing it that a resource has changed and may need to be read
+    again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a
+    `subscriptions/listen` request.
+    """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
-    params: ResourceUpdatedNotificationParams
+    params: ResourceUpdatedNotificationParams = member("params")
 
 
 class SubscriptionsAcknowledgedNotificationParams(NotificationParams):
@@ -164,11 +189,14 @@ class SubscriptionsAcknowledgedNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/subscriptions/acknowledged"] = filled("notifications/subscriptions/acknowledged")
-    params: SubscriptionsAcknowledgedNotificationParams
+    params: SubscriptionsAcknowledgedNotificationParams = member("params")
 
 
 class ToolListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `toolsListChanged` filter field."""
+    """An optional notification from the server to the client, informing it that the list of tools it offers has
+    changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+    `toolsListChanged` filter field.
+    """
 
     method: Literal["notifications/tools/list_changed"] = filled("notifications/tools/list_changed")
     params: Opt[NotificationParams] = None

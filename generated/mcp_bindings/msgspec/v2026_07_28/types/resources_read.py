@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ....runtime.plans import ByKey, ByTag
-from ...message import Merged, OneOf, filled, narrow_items
+from ...message import Merged, OneOf, filled, member, narrow_items
 from .input import InputRequiredResult, InputResponseRequestParams
 from .shared import (
     BlobResourceContents,
@@ -38,7 +38,7 @@ class ReadResourceRequest(JSONRPCRequest):
     """Sent from the client to the server, to read a specific resource URI."""
 
     method: Literal["resources/read"] = filled("resources/read")
-    params: ReadResourceRequestParams
+    params: ReadResourceRequestParams = member("params")
 
 
 class ReadResourceResult(CacheableResult):

@@ -25,6 +25,8 @@ class ListRootsRequest(Message, tag="method"):
 
     This request is typically used when the server needs to understand the file system
     structure or access specific locations that the client has permission to read from.
+
+    Deprecated: SEP-2577 phases roots out.
     """
 
     method: Literal["roots/list"] = filled("roots/list")
@@ -32,7 +34,10 @@ class ListRootsRequest(Message, tag="method"):
 
 
 class Root(Message):
-    """Represents a root directory or file that the server can operate on."""
+    """Represents a root directory or file that the server can operate on.
+
+    Deprecated: SEP-2577 phases roots out.
+    """
 
     uri: str
     """The URI identifying the root. This *must* start with `file://` for now.
@@ -51,6 +56,8 @@ class ListRootsResult(Message):
     """The result returned by the client for a `roots/list` request.
     This result contains an array of `Root` objects, each representing a root directory
     or file that the server can operate on.
+
+    Deprecated: SEP-2577 phases roots out.
     """
 
     roots: list[Root]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...message import Message, OpenMap, Opt, filled
+from ...message import Message, OpenMap, Opt, filled, member
 from .shared import CacheableResult, JSONObject, JSONRPCRequest, JSONRPCResultResponse, RequestParams
 
 
@@ -19,7 +19,7 @@ class DiscoverRequest(JSONRPCRequest):
     """
 
     method: Literal["server/discover"] = filled("server/discover")
-    params: RequestParams
+    params: RequestParams = member("params")
 
 
 class ServerCapabilitiesPrompts(Message):
@@ -46,7 +46,9 @@ class ServerCapabilitiesTools(Message):
 
 
 class ServerCapabilities(OpenMap):
-    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a closed set: any server can define its own, additional capabilities."""
+    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any server can define its own, additional capabilities.
+    """
 
     completions: Opt[JSONObject] = None
     """Present if the server supports argument autocompletion suggestions."""
@@ -61,7 +63,10 @@ class ServerCapabilities(OpenMap):
     mandatory prefix.
     """
     logging: Opt[JSONObject] = None
-    """Present if the server supports sending log messages to the client."""
+    """Present if the server supports sending log messages to the client.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
     prompts: Opt[ServerCapabilitiesPrompts] = None
     """Present if the server offers any prompt templates."""
     resources: Opt[ServerCapabilitiesResources] = None

@@ -36,7 +36,7 @@ class SubscriptionsListenRequest(JSONRPCRequest):
     """
 
     method: Literal["subscriptions/listen"] = filled("subscriptions/listen")
-    params: SubscriptionsListenRequestParams
+    params: SubscriptionsListenRequestParams = member("params")
 
 
 class SubscriptionsListenResultMetaObject(ResultMetaObject):

@@ -17,7 +17,9 @@ class ClientCapabilitiesRoots(Message):
 
 
 class ClientCapabilities(OpenMap):
-    """Capabilities a client may support. Known capabilities are defined here, in this schema, but this is not a closed set: any client can define its own, additional capabilities."""
+    """Capabilities a client may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any client can define its own, additional capabilities.
+    """
 
     experimental: Opt[dict[str, dict[str, Any]]] = None
     """Experimental, non-standard capabilities that the client supports."""
@@ -40,7 +42,9 @@ class InitializeRequestParams(Message):
     capabilities: ClientCapabilities
     client_info: Implementation
     protocol_version: str
-    """The latest version of the Model Context Protocol that the client supports. The client MAY decide to support older versions as well."""
+    """The latest version of the Model Context Protocol that the client supports. The client MAY decide to support
+    older versions as well.
+    """
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """Metadata of this request."""
 
@@ -76,7 +80,9 @@ class ServerCapabilitiesTools(Message):
 
 
 class ServerCapabilities(OpenMap):
-    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a closed set: any server can define its own, additional capabilities."""
+    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any server can define its own, additional capabilities.
+    """
 
     experimental: Opt[dict[str, dict[str, Any]]] = None
     """Experimental, non-standard capabilities that the server supports."""
@@ -95,10 +101,13 @@ class InitializeResult(Result):
 
     capabilities: ServerCapabilities
     protocol_version: str
-    """The version of the Model Context Protocol that the server wants to use. This may not match the version that the client requested. If the client cannot support this version, it MUST disconnect."""
+    """The version of the Model Context Protocol that the server wants to use. This may not match the version that
+    the client requested. If the client cannot support this version, it MUST disconnect.
+    """
     server_info: Implementation
     instructions: Opt[str] = None
     """Instructions describing how to use the server and its features.
 
-    This can be used by clients to improve the LLM's understanding of available tools, resources, etc. It can be thought of like a "hint" to the model. For example, this information MAY be added to the system prompt.
+    This can be used by clients to improve the LLM's understanding of available tools, resources, etc. It can be
+    thought of like a "hint" to the model. For example, this information MAY be added to the system prompt.
     """

@@ -28,7 +28,8 @@ class Resource(Annotated):
     description: Opt[str] = None
     """A description of what this resource represents.
 
-    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of
+    like a "hint" to the model.
     """
     mime_type: Opt[str] = None
     """The MIME type of this resource, if known."""

@@ -33,7 +33,8 @@ class ModelHint(Message):
      - `sonnet` should match `claude-3-5-sonnet-20241022`, `claude-3-sonnet-20240229`, etc.
      - `claude` should match any Claude model
 
-    The client MAY also map the string to a different provider's model name or a different model family, as long as it fills a similar niche; for example:
+    The client MAY also map the string to a different provider's model name or a different model family, as long
+    as it fills a similar niche; for example:
      - `gemini-1.5-flash` could match `claude-3-haiku-20240307`
     """
 
@@ -82,10 +83,14 @@ class CreateMessageRequestParams(Message):
     """An object inside `CreateMessageRequest`."""
 
     max_tokens: int
-    """The maximum number of tokens to sample, as requested by the server. The client MAY choose to sample fewer tokens than requested."""
+    """The maximum number of tokens to sample, as requested by the server. The client MAY choose to sample fewer
+    tokens than requested.
+    """
     messages: list[SamplingMessage]
     include_context: Opt[Literal["allServers", "none", "thisServer"]] = None
-    """A request to include context from one or more MCP servers (including the caller), to be attached to the prompt. The client MAY ignore this request."""
+    """A request to include context from one or more MCP servers (including the caller), to be attached to the
+    prompt. The client MAY ignore this request.
+    """
     metadata: Opt[dict[str, Any]] = None
     """Optional metadata to pass through to the LLM provider. The format of this metadata is provider-specific."""
     model_preferences_: Opt[ModelPreferences] = None
@@ -99,14 +104,20 @@ class CreateMessageRequestParams(Message):
 
 
 class CreateMessageRequest(Message):
-    """A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+    """A request from the server to sample an LLM via the client. The client has full discretion over which model to
+    select. The client should also inform the user before beginning sampling, to allow them to inspect the request
+    (human in the loop) and decide whether to approve it.
+    """
 
     method: Literal["sampling/createMessage"] = filled("sampling/createMessage")
     params: CreateMessageRequestParams
 
 
 class CreateMessageResult(Result, SamplingMessage):
-    """The client's response to a sampling/create_message request from the server. The client should inform the user before returning the sampled message, to allow them to inspect the response (human in the loop) and decide whether to allow the server to see it."""
+    """The client's response to a sampling/create_message request from the server. The client should inform the user
+    before returning the sampled message, to allow them to inspect the response (human in the loop) and decide
+    whether to allow the server to see it.
+    """
 
     model: str
     """The name of the model that generated the message."""

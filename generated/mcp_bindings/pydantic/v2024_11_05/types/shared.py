@@ -20,7 +20,8 @@ class AnnotatedAnnotations(Message):
     audience: Opt[list[Role]] = None
     """Describes who the intended customer of this object or data is.
 
-    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user", "assistant"]`).
+    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user",
+    "assistant"]`).
     """
     priority: Opt[Annotated_[int, Field(ge=0, le=1)] | Annotated_[float, Field(ge=0, le=1)]] = None
     """Describes how important this data is for operating the server.
@@ -32,7 +33,9 @@ class AnnotatedAnnotations(Message):
 
 
 class Annotated(Message):
-    """Base for objects that include optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
+    """Base for objects that include optional annotations for the client. The client can use annotations to inform
+    how objects are used or displayed
+    """
 
     annotations: Opt[AnnotatedAnnotations] = None
 
@@ -82,7 +85,9 @@ class Result(Message):
     """`Result`."""
 
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
-    """This result property is reserved by the protocol to allow clients and servers to attach additional metadata to their responses."""
+    """This result property is reserved by the protocol to allow clients and servers to attach additional metadata to
+    their responses.
+    """
 
 
 EmptyResult: TypeAlias = Result
@@ -141,7 +146,10 @@ class RequestParamsMeta(OpenMap):
     """An object inside `Request`."""
 
     progress_token: Opt[ProgressToken] = None
-    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by notifications/progress). The value of this parameter is an opaque token that will be attached to any subsequent notifications. The receiver is not obligated to provide these notifications."""
+    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by
+    notifications/progress). The value of this parameter is an opaque token that will be attached to any
+    subsequent notifications. The receiver is not obligated to provide these notifications.
+    """
 
 
 class RequestParams(OpenMap):

@@ -158,24 +158,72 @@ if TYPE_CHECKING:
     )
 
 _TOPICS = {
-    "shared": "Role Annotations AudioContent ResourceContents BlobResourceContents Cursor TextResourceContents EmbeddedResource Result EmptyResult ImageContent LoggingLevel PaginatedRequestParams PaginatedRequest PaginatedResult ProgressToken RequestParamsMeta RequestParams Request TextContent ",
-    "completion_complete": "CompleteRequestParamsArgument PromptReference ResourceReference CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult ",
-    "initialize": "ClientCapabilitiesRoots ClientCapabilities Implementation InitializeRequestParams InitializeRequest ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTools ServerCapabilities InitializeResult ",
-    "logging_set_level": "SetLevelRequestParams SetLevelRequest ",
-    "notifications": "RequestId CancelledNotificationParams CancelledNotification NotificationParams Notification InitializedNotification LoggingMessageNotificationParams LoggingMessageNotification ProgressNotificationParams ProgressNotification PromptListChangedNotification ResourceListChangedNotification ResourceUpdatedNotificationParams ResourceUpdatedNotification RootsListChangedNotification ToolListChangedNotification ",
-    "ping": "PingRequest ",
-    "prompts_get": "GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult ",
-    "prompts_list": "ListPromptsRequest PromptArgument Prompt ListPromptsResult ",
-    "resources_list": "ListResourcesRequest Resource ListResourcesResult ",
-    "resources_read": "ReadResourceRequestParams ReadResourceRequest ReadResourceResult ",
-    "resources_subscribe": "SubscribeRequestParams SubscribeRequest ",
-    "resources_templates_list": "ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult ",
-    "resources_unsubscribe": "UnsubscribeRequestParams UnsubscribeRequest ",
-    "roots_list": "ListRootsRequest Root ListRootsResult ",
-    "sampling_create_message": "SamplingMessage ModelHint ModelPreferences CreateMessageRequestParams CreateMessageRequest CreateMessageResult ",
-    "tools_call": "CallToolRequestParams CallToolRequest CallToolResult ",
-    "tools_list": "ListToolsRequest ToolInputSchema ToolAnnotations Tool ListToolsResult ",
-    "messages": "ClientNotification ClientRequest ClientResult JSONRPCRequest JSONRPCNotification JSONRPCBatchRequest JSONRPCResponse JSONRPCErrorError JSONRPCError JSONRPCBatchResponse JSONRPCMessage ServerNotification ServerRequest ServerResult ",
+    "shared": """
+        Role Annotations AudioContent ResourceContents BlobResourceContents Cursor TextResourceContents
+        EmbeddedResource Result EmptyResult ImageContent LoggingLevel PaginatedRequestParams PaginatedRequest
+        PaginatedResult ProgressToken RequestParamsMeta RequestParams Request TextContent
+    """,
+    "completion_complete": """
+        CompleteRequestParamsArgument PromptReference ResourceReference CompleteRequestParams CompleteRequest
+        CompleteResultCompletion CompleteResult
+    """,
+    "initialize": """
+        ClientCapabilitiesRoots ClientCapabilities Implementation InitializeRequestParams InitializeRequest
+        ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTools ServerCapabilities
+        InitializeResult
+    """,
+    "logging_set_level": """
+        SetLevelRequestParams SetLevelRequest
+    """,
+    "notifications": """
+        RequestId CancelledNotificationParams CancelledNotification NotificationParams Notification
+        InitializedNotification LoggingMessageNotificationParams LoggingMessageNotification
+        ProgressNotificationParams ProgressNotification PromptListChangedNotification
+        ResourceListChangedNotification ResourceUpdatedNotificationParams ResourceUpdatedNotification
+        RootsListChangedNotification ToolListChangedNotification
+    """,
+    "ping": """
+        PingRequest
+    """,
+    "prompts_get": """
+        GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult
+    """,
+    "prompts_list": """
+        ListPromptsRequest PromptArgument Prompt ListPromptsResult
+    """,
+    "resources_list": """
+        ListResourcesRequest Resource ListResourcesResult
+    """,
+    "resources_read": """
+        ReadResourceRequestParams ReadResourceRequest ReadResourceResult
+    """,
+    "resources_subscribe": """
+        SubscribeRequestParams SubscribeRequest
+    """,
+    "resources_templates_list": """
+        ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult
+    """,
+    "resources_unsubscribe": """
+        UnsubscribeRequestParams UnsubscribeRequest
+    """,
+    "roots_list": """
+        ListRootsRequest Root ListRootsResult
+    """,
+    "sampling_create_message": """
+        SamplingMessage ModelHint ModelPreferences CreateMessageRequestParams CreateMessageRequest
+        CreateMessageResult
+    """,
+    "tools_call": """
+        CallToolRequestParams CallToolRequest CallToolResult
+    """,
+    "tools_list": """
+        ListToolsRequest ToolInputSchema ToolAnnotations Tool ListToolsResult
+    """,
+    "messages": """
+        ClientNotification ClientRequest ClientResult JSONRPCRequest JSONRPCNotification JSONRPCBatchRequest
+        JSONRPCResponse JSONRPCErrorError JSONRPCError JSONRPCBatchResponse JSONRPCMessage ServerNotification
+        ServerRequest ServerResult
+    """,
 }
 _HOME = {name: topic for topic, names in _TOPICS.items() for name in names.split()}
 

@@ -86,7 +86,8 @@ class Tool(Message):
     description: Opt[str] = None
     """A human-readable description of the tool.
 
-    This can be used by clients to improve the LLM's understanding of available tools. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available tools. It can be thought of like a
+    "hint" to the model.
     """
 
 

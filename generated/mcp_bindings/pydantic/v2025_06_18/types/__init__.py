@@ -172,25 +172,76 @@ if TYPE_CHECKING:
     )
 
 _TOPICS = {
-    "shared": "Role Annotations AudioContent BaseMetadata ResourceContents BlobResourceContents TextContent ImageContent Resource ResourceLink TextResourceContents EmbeddedResource ContentBlock Cursor Result EmptyResult LoggingLevel PaginatedRequestParams PaginatedRequest PaginatedResult ProgressToken RequestParamsMeta RequestParams Request ",
-    "completion_complete": "CompleteRequestParamsArgument PromptReference ResourceTemplateReference CompleteRequestParamsContext CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult ",
-    "elicitation_create": "BooleanSchema StringSchema NumberSchema EnumSchema PrimitiveSchemaDefinition ElicitRequestParamsRequestedSchema ElicitRequestParams ElicitRequest ElicitResult ",
-    "initialize": "ClientCapabilitiesRoots ClientCapabilities Implementation InitializeRequestParams InitializeRequest ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTools ServerCapabilities InitializeResult ",
-    "logging_set_level": "SetLevelRequestParams SetLevelRequest ",
-    "notifications": "RequestId CancelledNotificationParams CancelledNotification NotificationParams Notification InitializedNotification LoggingMessageNotificationParams LoggingMessageNotification ProgressNotificationParams ProgressNotification PromptListChangedNotification ResourceListChangedNotification ResourceUpdatedNotificationParams ResourceUpdatedNotification RootsListChangedNotification ToolListChangedNotification ",
-    "ping": "PingRequest ",
-    "prompts_get": "GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult ",
-    "prompts_list": "ListPromptsRequest PromptArgument Prompt ListPromptsResult ",
-    "resources_list": "ListResourcesRequest ListResourcesResult ",
-    "resources_read": "ReadResourceRequestParams ReadResourceRequest ReadResourceResult ",
-    "resources_subscribe": "SubscribeRequestParams SubscribeRequest ",
-    "resources_templates_list": "ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult ",
-    "resources_unsubscribe": "UnsubscribeRequestParams UnsubscribeRequest ",
-    "roots_list": "ListRootsRequest Root ListRootsResult ",
-    "sampling_create_message": "SamplingMessage ModelHint ModelPreferences CreateMessageRequestParams CreateMessageRequest CreateMessageResult ",
-    "tools_call": "CallToolRequestParams CallToolRequest CallToolResult ",
-    "tools_list": "ListToolsRequest ToolInputSchema ToolAnnotations ToolOutputSchema Tool ListToolsResult ",
-    "messages": "ClientNotification ClientRequest ClientResult JSONRPCErrorError JSONRPCError JSONRPCRequest JSONRPCNotification JSONRPCResponse JSONRPCMessage ServerNotification ServerRequest ServerResult ",
+    "shared": """
+        Role Annotations AudioContent BaseMetadata ResourceContents BlobResourceContents TextContent ImageContent
+        Resource ResourceLink TextResourceContents EmbeddedResource ContentBlock Cursor Result EmptyResult
+        LoggingLevel PaginatedRequestParams PaginatedRequest PaginatedResult ProgressToken RequestParamsMeta
+        RequestParams Request
+    """,
+    "completion_complete": """
+        CompleteRequestParamsArgument PromptReference ResourceTemplateReference CompleteRequestParamsContext
+        CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult
+    """,
+    "elicitation_create": """
+        BooleanSchema StringSchema NumberSchema EnumSchema PrimitiveSchemaDefinition
+        ElicitRequestParamsRequestedSchema ElicitRequestParams ElicitRequest ElicitResult
+    """,
+    "initialize": """
+        ClientCapabilitiesRoots ClientCapabilities Implementation InitializeRequestParams InitializeRequest
+        ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTools ServerCapabilities
+        InitializeResult
+    """,
+    "logging_set_level": """
+        SetLevelRequestParams SetLevelRequest
+    """,
+    "notifications": """
+        RequestId CancelledNotificationParams CancelledNotification NotificationParams Notification
+        InitializedNotification LoggingMessageNotificationParams LoggingMessageNotification
+        ProgressNotificationParams ProgressNotification PromptListChangedNotification
+        ResourceListChangedNotification ResourceUpdatedNotificationParams ResourceUpdatedNotification
+        RootsListChangedNotification ToolListChangedNotification
+    """,
+    "ping": """
+        PingRequest
+    """,
+    "prompts_get": """
+        GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult
+    """,
+    "prompts_list": """
+        ListPromptsRequest PromptArgument Prompt ListPromptsResult
+    """,
+    "resources_list": """
+        ListResourcesRequest ListResourcesResult
+    """,
+    "resources_read": """
+        ReadResourceRequestParams ReadResourceRequest ReadResourceResult
+    """,
+    "resources_subscribe": """
+        SubscribeRequestParams SubscribeRequest
+    """,
+    "resources_templates_list": """
+        ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult
+    """,
+    "resources_unsubscribe": """
+        UnsubscribeRequestParams UnsubscribeRequest
+    """,
+    "roots_list": """
+        ListRootsRequest Root ListRootsResult
+    """,
+    "sampling_create_message": """
+        SamplingMessage ModelHint ModelPreferences CreateMessageRequestParams CreateMessageRequest
+        CreateMessageResult
+    """,
+    "tools_call": """
+        CallToolRequestParams CallToolRequest CallToolResult
+    """,
+    "tools_list": """
+        ListToolsRequest ToolInputSchema ToolAnnotations ToolOutputSchema Tool ListToolsResult
+    """,
+    "messages": """
+        ClientNotification ClientRequest ClientResult JSONRPCErrorError JSONRPCError JSONRPCRequest
+        JSONRPCNotification JSONRPCResponse JSONRPCMessage ServerNotification ServerRequest ServerResult
+    """,
 }
 _HOME = {name: topic for topic, names in _TOPICS.items() for name in names.split()}
 

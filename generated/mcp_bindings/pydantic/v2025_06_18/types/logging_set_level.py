@@ -13,7 +13,9 @@ class SetLevelRequestParams(Message):
     """An object inside `SetLevelRequest`."""
 
     level: LoggingLevel
-    """The level of logging that the client wants to receive from the server. The server should send all logs at this level and higher (i.e., more severe) to the client as notifications/message."""
+    """The level of logging that the client wants to receive from the server. The server should send all logs at this
+    level and higher (i.e., more severe) to the client as notifications/message.
+    """
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """Metadata of this request."""
 

@@ -18,7 +18,9 @@ class UnsubscribeRequestParams(Message):
 
 
 class UnsubscribeRequest(Message):
-    """Sent from the client to request cancellation of resources/updated notifications from the server. This should follow a previous resources/subscribe request."""
+    """Sent from the client to request cancellation of resources/updated notifications from the server. This should
+    follow a previous resources/subscribe request.
+    """
 
     method: Literal["resources/unsubscribe"] = filled("resources/unsubscribe")
     params: UnsubscribeRequestParams

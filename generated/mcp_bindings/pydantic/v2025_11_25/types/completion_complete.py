@@ -64,9 +64,13 @@ class CompleteResultCompletion(Message):
     values_: Annotated[list[str], Field(max_length=100)]
     """An array of completion values. Must not exceed 100 items."""
     has_more: Opt[bool] = None
-    """Indicates whether there are additional completion options beyond those provided in the current response, even if the exact total is unknown."""
+    """Indicates whether there are additional completion options beyond those provided in the current response, even
+    if the exact total is unknown.
+    """
     total: Opt[int] = None
-    """The total number of completion options available. This can exceed the number of values actually sent in the response."""
+    """The total number of completion options available. This can exceed the number of values actually sent in the
+    response.
+    """
 
 
 class CompleteResult(Result):

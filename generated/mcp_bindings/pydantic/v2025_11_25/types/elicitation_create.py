@@ -158,6 +158,8 @@ class TitledMultiSelectEnumSchema(Message):
 class LegacyTitledEnumSchema(Message):
     """Use TitledSingleSelectEnumSchema instead.
     This interface will be removed in a future version.
+
+    Deprecated: Use TitledSingleSelectEnumSchema: the description says that this one will be removed.
     """
 
     type: Literal["string"] = filled("string")

@@ -24,6 +24,8 @@ class URLElicitationRequiredErrorError(Error):
 
 
 class URLElicitationRequiredError(JSONRPCErrorResponse):
-    """An error response that indicates that the server requires the client to provide additional information via an elicitation request."""
+    """An error response that indicates that the server requires the client to provide additional information via an
+    elicitation request.
+    """
 
     error: URLElicitationRequiredErrorError

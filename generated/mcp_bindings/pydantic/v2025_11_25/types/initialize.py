@@ -69,7 +69,9 @@ class ClientCapabilitiesTasks(Message):
 
 
 class ClientCapabilities(OpenMap):
-    """Capabilities a client may support. Known capabilities are defined here, in this schema, but this is not a closed set: any client can define its own, additional capabilities."""
+    """Capabilities a client may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any client can define its own, additional capabilities.
+    """
 
     elicitation: Opt[ClientCapabilitiesElicitation] = None
     """Present if the client supports elicitation from the server."""
@@ -104,7 +106,9 @@ class InitializeRequestParams(RequestParams):
     capabilities: ClientCapabilities
     client_info: Implementation
     protocol_version: str
-    """The latest version of the Model Context Protocol that the client supports. The client MAY decide to support older versions as well."""
+    """The latest version of the Model Context Protocol that the client supports. The client MAY decide to support
+    older versions as well.
+    """
 
 
 class InitializeRequest(JSONRPCRequest):
@@ -163,7 +167,9 @@ class ServerCapabilitiesTools(Message):
 
 
 class ServerCapabilities(OpenMap):
-    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a closed set: any server can define its own, additional capabilities."""
+    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any server can define its own, additional capabilities.
+    """
 
     completions: Opt[dict[str, Any]] = None
     """Present if the server supports argument autocompletion suggestions."""
@@ -186,10 +192,13 @@ class InitializeResult(Result):
 
     capabilities: ServerCapabilities
     protocol_version: str
-    """The version of the Model Context Protocol that the server wants to use. This may not match the version that the client requested. If the client cannot support this version, it MUST disconnect."""
+    """The version of the Model Context Protocol that the server wants to use. This may not match the version that
+    the client requested. If the client cannot support this version, it MUST disconnect.
+    """
     server_info: Implementation
     instructions: Opt[str] = None
     """Instructions describing how to use the server and its features.
 
-    This can be used by clients to improve the LLM's understanding of available tools, resources, etc. It can be thought of like a "hint" to the model. For example, this information MAY be added to the system prompt.
+    This can be used by clients to improve the LLM's understanding of available tools, resources, etc. It can be
+    thought of like a "hint" to the model. For example, this information MAY be added to the system prompt.
     """

@@ -47,7 +47,8 @@ class CancelledNotificationParams(NotificationParams):
 class CancelledNotification(JSONRPCNotification):
     """This notification can be sent by either side to indicate that it is cancelling a previously-issued request.
 
-    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+    notification MAY arrive after the request has already finished.
 
     This notification indicates that the result will be unused, so any associated processing SHOULD cease.
 
@@ -70,7 +71,9 @@ class ElicitationCompleteNotificationParams(Message):
 
 
 class ElicitationCompleteNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it of a completion of a out-of-band elicitation request."""
+    """An optional notification from the server to the client, informing it of a completion of a out-of-band
+    elicitation request.
+    """
 
     method: Literal["notifications/elicitation/complete"] = filled("notifications/elicitation/complete")
     params: ElicitationCompleteNotificationParams
@@ -95,7 +98,9 @@ class LoggingMessageNotificationParams(NotificationParams):
 
 
 class LoggingMessageNotification(JSONRPCNotification):
-    """JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been sent from the client, the server MAY decide which messages to send automatically."""
+    """JSONRPCNotification of a log message passed from server to client. If no logging/setLevel request has been
+    sent from the client, the server MAY decide which messages to send automatically.
+    """
 
     method: Literal["notifications/message"] = filled("notifications/message")
     params: LoggingMessageNotificationParams
@@ -107,7 +112,9 @@ class ProgressNotificationParams(NotificationParams):
     progress: int | float
     """The progress thus far. This should increase every time progress is made, even if the total is unknown."""
     progress_token: ProgressToken
-    """The progress token which was given in the initial request, used to associate this notification with the request that is proceeding."""
+    """The progress token which was given in the initial request, used to associate this notification with the
+    request that is proceeding.
+    """
     message: Opt[str] = None
     """An optional message describing the current progress."""
     total: Opt[int | float] = None
@@ -122,14 +129,18 @@ class ProgressNotification(JSONRPCNotification):
 
 
 class PromptListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of prompts it offers has
+    changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/prompts/list_changed"] = filled("notifications/prompts/list_changed")
     params: Opt[NotificationParams] = None
 
 
 class ResourceListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of resources it can read
+    from has changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/resources/list_changed"] = filled("notifications/resources/list_changed")
     params: Opt[NotificationParams] = None
@@ -139,11 +150,15 @@ class ResourceUpdatedNotificationParams(NotificationParams):
     """Parameters for a `notifications/resources/updated` notification."""
 
     uri: str
-    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client actually subscribed to."""
+    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client
+    actually subscribed to.
+    """
 
 
 class ResourceUpdatedNotification(JSONRPCNotification):
-    """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This should only be sent if the client previously sent a resources/subscribe request."""
+    """A notification from the server to the client, informing it that a resource has changed and may need to be read
+    again. This should only be sent if the client previously sent a resources/subscribe request.
+    """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
     params: ResourceUpdatedNotificationParams
@@ -164,14 +179,18 @@ class TaskStatusNotificationParams(NotificationParams, Task):
 
 
 class TaskStatusNotification(JSONRPCNotification):
-    """An optional notification from the receiver to the requestor, informing them that a task's status has changed. Receivers are not required to send these notifications."""
+    """An optional notification from the receiver to the requestor, informing them that a task's status has changed.
+    Receivers are not required to send these notifications.
+    """
 
     method: Literal["notifications/tasks/status"] = filled("notifications/tasks/status")
     params: TaskStatusNotificationParams
 
 
 class ToolListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This may be issued by servers without any previous subscription from the client."""
+    """An optional notification from the server to the client, informing it that the list of tools it offers has
+    changed. This may be issued by servers without any previous subscription from the client.
+    """
 
     method: Literal["notifications/tools/list_changed"] = filled("notifications/tools/list_changed")
     params: Opt[NotificationParams] = None

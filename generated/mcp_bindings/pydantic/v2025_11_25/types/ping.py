@@ -10,7 +10,9 @@ from .shared import JSONRPCRequest, RequestParams
 
 
 class PingRequest(JSONRPCRequest):
-    """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver must promptly respond, or else may be disconnected."""
+    """A ping, issued by either the server or the client, to check that the other party is still alive. The receiver
+    must promptly respond, or else may be disconnected.
+    """
 
     method: Literal["ping"] = filled("ping")
     params: Opt[RequestParams] = None

@@ -14,7 +14,9 @@ class SubscribeRequestParams(ResourceRequestParams):
 
 
 class SubscribeRequest(JSONRPCRequest):
-    """Sent from the client to request resources/updated notifications from the server whenever a particular resource changes."""
+    """Sent from the client to request resources/updated notifications from the server whenever a particular resource
+    changes.
+    """
 
     method: Literal["resources/subscribe"] = filled("resources/subscribe")
     params: SubscribeRequestParams

@@ -226,24 +226,84 @@ if TYPE_CHECKING:
     )
 
 _TOPICS = {
-    "shared": "Role Annotations MetaObject AudioContent BaseMetadata ResourceContents BlobResourceContents Icon Icons Implementation ResultMetaObject Result CacheableResult JSONValue JSONObject ClientCapabilitiesElicitation ClientCapabilitiesSampling ClientCapabilities TextContent ImageContent Resource ResourceLink TextResourceContents EmbeddedResource ContentBlock Cursor EmptyResult Request RequestId JSONRPCRequest JSONRPCResultResponse LoggingLevel ProgressToken RequestMetaObject RequestParams PaginatedRequestParams PaginatedRequest PaginatedResult SubscriptionFilter ToolInputSchema ToolOutputSchema ToolAnnotations Tool ",
-    "completion_complete": "CompleteRequestParamsArgument PromptReference ResourceTemplateReference CompleteRequestParamsContext CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult CompleteResultResponse ",
-    "elicitation_create": "BooleanSchema StringSchema NumberSchema UntitledSingleSelectEnumSchema TitledSingleSelectEnumSchemaOneOfItem TitledSingleSelectEnumSchema UntitledMultiSelectEnumSchemaItems UntitledMultiSelectEnumSchema TitledMultiSelectEnumSchemaItemsAnyOfItem TitledMultiSelectEnumSchemaItems TitledMultiSelectEnumSchema LegacyTitledEnumSchema PrimitiveSchemaDefinition ElicitRequestFormParamsRequestedSchema ElicitRequestFormParams ElicitRequestURLParams ElicitRequestParams ElicitRequest ElicitResult EnumSchema MultiSelectEnumSchema SingleSelectEnumSchema ",
-    "roots_list": "ListRootsRequestParams ListRootsRequest Root ListRootsResult ",
-    "sampling_create_message": "ToolUseContent ToolResultContent SamplingMessageContentBlock SamplingMessage ModelHint ModelPreferences ToolChoice CreateMessageRequestParams CreateMessageRequest CreateMessageResult ",
-    "input": "InputRequest InputRequests InputRequiredResult InputResponse InputResponses InputResponseRequestParams ",
-    "notifications": "Notification JSONRPCNotification NotificationMetaObject NotificationParams CancelledNotificationParams CancelledNotification LoggingMessageNotificationParams LoggingMessageNotification ProgressNotificationParams ProgressNotification PromptListChangedNotification ResourceListChangedNotification ResourceUpdatedNotificationParams ResourceUpdatedNotification SubscriptionsAcknowledgedNotificationParams SubscriptionsAcknowledgedNotification ToolListChangedNotification ",
-    "prompts_get": "GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult GetPromptResultResponse ",
-    "prompts_list": "ListPromptsRequest PromptArgument Prompt ListPromptsResult ListPromptsResultResponse ",
-    "resources_list": "ListResourcesRequest ListResourcesResult ListResourcesResultResponse ",
-    "resources_read": "ResourceRequestParams ReadResourceRequestParams ReadResourceRequest ReadResourceResult ReadResourceResultResponse ",
-    "resources_templates_list": "ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult ListResourceTemplatesResultResponse ",
-    "server_discover": "DiscoverRequest ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTools ServerCapabilities DiscoverResult DiscoverResultResponse ",
-    "subscriptions_listen": "SubscriptionsListenRequestParams SubscriptionsListenRequest SubscriptionsListenResultMetaObject SubscriptionsListenResult SubscriptionsListenResultResponse ",
-    "tools_call": "CallToolRequestParams CallToolRequest CallToolResult CallToolResultResponse ",
-    "tools_list": "ListToolsRequest ListToolsResult ListToolsResultResponse ",
-    "messages": "ClientNotification ClientRequest ClientResult Error JSONArray JSONRPCErrorResponse JSONRPCMessage JSONRPCResponse ResultType ServerNotification ServerResult ",
-    "errors": "HeaderMismatchErrorError HeaderMismatchError InternalError InvalidParamsError InvalidRequestError MethodNotFoundError MissingRequiredClientCapabilityErrorErrorData MissingRequiredClientCapabilityErrorError MissingRequiredClientCapabilityError ParseError UnsupportedProtocolVersionErrorErrorData UnsupportedProtocolVersionErrorError UnsupportedProtocolVersionError ",
+    "shared": """
+        Role Annotations MetaObject AudioContent BaseMetadata ResourceContents BlobResourceContents Icon Icons
+        Implementation ResultMetaObject Result CacheableResult JSONValue JSONObject ClientCapabilitiesElicitation
+        ClientCapabilitiesSampling ClientCapabilities TextContent ImageContent Resource ResourceLink
+        TextResourceContents EmbeddedResource ContentBlock Cursor EmptyResult Request RequestId JSONRPCRequest
+        JSONRPCResultResponse LoggingLevel ProgressToken RequestMetaObject RequestParams PaginatedRequestParams
+        PaginatedRequest PaginatedResult SubscriptionFilter ToolInputSchema ToolOutputSchema ToolAnnotations Tool
+    """,
+    "completion_complete": """
+        CompleteRequestParamsArgument PromptReference ResourceTemplateReference CompleteRequestParamsContext
+        CompleteRequestParams CompleteRequest CompleteResultCompletion CompleteResult CompleteResultResponse
+    """,
+    "elicitation_create": """
+        BooleanSchema StringSchema NumberSchema UntitledSingleSelectEnumSchema TitledSingleSelectEnumSchemaOneOfItem
+        TitledSingleSelectEnumSchema UntitledMultiSelectEnumSchemaItems UntitledMultiSelectEnumSchema
+        TitledMultiSelectEnumSchemaItemsAnyOfItem TitledMultiSelectEnumSchemaItems TitledMultiSelectEnumSchema
+        LegacyTitledEnumSchema PrimitiveSchemaDefinition ElicitRequestFormParamsRequestedSchema
+        ElicitRequestFormParams ElicitRequestURLParams ElicitRequestParams ElicitRequest ElicitResult EnumSchema
+        MultiSelectEnumSchema SingleSelectEnumSchema
+    """,
+    "roots_list": """
+        ListRootsRequestParams ListRootsRequest Root ListRootsResult
+    """,
+    "sampling_create_message": """
+        ToolUseContent ToolResultContent SamplingMessageContentBlock SamplingMessage ModelHint ModelPreferences
+        ToolChoice CreateMessageRequestParams CreateMessageRequest CreateMessageResult
+    """,
+    "input": """
+        InputRequest InputRequests InputRequiredResult InputResponse InputResponses InputResponseRequestParams
+    """,
+    "notifications": """
+        Notification JSONRPCNotification NotificationMetaObject NotificationParams CancelledNotificationParams
+        CancelledNotification LoggingMessageNotificationParams LoggingMessageNotification ProgressNotificationParams
+        ProgressNotification PromptListChangedNotification ResourceListChangedNotification
+        ResourceUpdatedNotificationParams ResourceUpdatedNotification SubscriptionsAcknowledgedNotificationParams
+        SubscriptionsAcknowledgedNotification ToolListChangedNotification
+    """,
+    "prompts_get": """
+        GetPromptRequestParams GetPromptRequest PromptMessage GetPromptResult GetPromptResultResponse
+    """,
+    "prompts_list": """
+        ListPromptsRequest PromptArgument Prompt ListPromptsResult ListPromptsResultResponse
+    """,
+    "resources_list": """
+        ListResourcesRequest ListResourcesResult ListResourcesResultResponse
+    """,
+    "resources_read": """
+        ResourceRequestParams ReadResourceRequestParams ReadResourceRequest ReadResourceResult
+        ReadResourceResultResponse
+    """,
+    "resources_templates_list": """
+        ListResourceTemplatesRequest ResourceTemplate ListResourceTemplatesResult
+        ListResourceTemplatesResultResponse
+    """,
+    "server_discover": """
+        DiscoverRequest ServerCapabilitiesPrompts ServerCapabilitiesResources ServerCapabilitiesTools
+        ServerCapabilities DiscoverResult DiscoverResultResponse
+    """,
+    "subscriptions_listen": """
+        SubscriptionsListenRequestParams SubscriptionsListenRequest SubscriptionsListenResultMetaObject
+        SubscriptionsListenResult SubscriptionsListenResultResponse
+    """,
+    "tools_call": """
+        CallToolRequestParams CallToolRequest CallToolResult CallToolResultResponse
+    """,
+    "tools_list": """
+        ListToolsRequest ListToolsResult ListToolsResultResponse
+    """,
+    "messages": """
+        ClientNotification ClientRequest ClientResult Error JSONArray JSONRPCErrorResponse JSONRPCMessage
+        JSONRPCResponse ResultType ServerNotification ServerResult
+    """,
+    "errors": """
+        HeaderMismatchErrorError HeaderMismatchError InternalError InvalidParamsError InvalidRequestError
+        MethodNotFoundError MissingRequiredClientCapabilityErrorErrorData MissingRequiredClientCapabilityErrorError
+        MissingRequiredClientCapabilityError ParseError UnsupportedProtocolVersionErrorErrorData
+        UnsupportedProtocolVersionErrorError UnsupportedProtocolVersionError
+    """,
 }
 _HOME = {name: topic for topic, names in _TOPICS.items() for name in names.split()}
 

@@ -27,7 +27,9 @@ class HeaderMismatchError(JSONRPCErrorResponse):
 
 
 class InternalError(Error):
-    """A JSON-RPC error indicating that an internal error occurred on the receiver. This error is returned when the receiver encounters an unexpected condition that prevents it from fulfilling the request."""
+    """A JSON-RPC error indicating that an internal error occurred on the receiver. This error is returned when the
+    receiver encounters an unexpected condition that prevents it from fulfilling the request.
+    """
 
     code: Literal[-32603] = filled(-32603)
     """The error type that occurred."""
@@ -51,7 +53,10 @@ class InvalidParamsError(Error):
 
 
 class InvalidRequestError(Error):
-    """A JSON-RPC error indicating that the request is not a valid request object. This error is returned when the message structure does not conform to the JSON-RPC 2.0 specification requirements for a request (e.g., missing required fields like `jsonrpc` or `method`, or using invalid types for these fields)."""
+    """A JSON-RPC error indicating that the request is not a valid request object. This error is returned when the
+    message structure does not conform to the JSON-RPC 2.0 specification requirements for a request (e.g., missing
+    required fields like `jsonrpc` or `method`, or using invalid types for these fields).
+    """
 
     code: Literal[-32600] = filled(-32600)
     """The error type that occurred."""
@@ -60,9 +65,12 @@ class InvalidRequestError(Error):
 class MethodNotFoundError(Error):
     """A JSON-RPC error indicating that the requested method does not exist or is not available.
 
-    In MCP, a server returns this error when a client invokes a method the server does not implement — either a genuinely unknown method, or one gated behind a server capability the server did not advertise (e.g., calling `prompts/list` when the `prompts` capability was not advertised).
+    In MCP, a server returns this error when a client invokes a method the server does not implement — either a
+    genuinely unknown method, or one gated behind a server capability the server did not advertise (e.g., calling
+    `prompts/list` when the `prompts` capability was not advertised).
 
-    A request that requires a client capability the client did not declare is signalled instead by `MissingRequiredClientCapabilityError` (`-32021`).
+    A request that requires a client capability the client did not declare is signalled instead by
+    `MissingRequiredClientCapabilityError` (`-32021`).
     """
 
     code: Literal[-32601] = filled(-32601)
@@ -93,7 +101,9 @@ class MissingRequiredClientCapabilityError(JSONRPCErrorResponse):
 
 
 class ParseError(Error):
-    """A JSON-RPC error indicating that invalid JSON was received by the server. This error is returned when the server cannot parse the JSON text of a message."""
+    """A JSON-RPC error indicating that invalid JSON was received by the server. This error is returned when the
+    server cannot parse the JSON text of a message.
+    """
 
     code: Literal[-32700] = filled(-32700)
     """The error type that occurred."""

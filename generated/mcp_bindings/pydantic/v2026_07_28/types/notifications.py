@@ -23,7 +23,9 @@ class JSONRPCNotification(Notification):
 
 
 class NotificationMetaObject(OpenMap):
-    """Extends `MetaObject` with additional notification-specific fields. All key naming rules from `MetaObject` apply."""
+    """Extends `MetaObject` with additional notification-specific fields. All key naming rules from `MetaObject`
+    apply.
+    """
 
     subscription_id: Opt[RequestId] = member("io.modelcontextprotocol/subscriptionId", default=None)
     """Identifies the subscription stream a notification was delivered on. The
@@ -60,9 +62,12 @@ class CancelledNotificationParams(NotificationParams):
 class CancelledNotification(JSONRPCNotification):
     """This notification is sent by the client to indicate that it is cancelling a request it previously issued.
 
-    On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this notification to cancel any other request.
+    On stdio, the server also sends this notification, solely to terminate a `subscriptions/listen` stream: it
+    references the ID of the `subscriptions/listen` request that opened the stream. Servers MUST NOT use this
+    notification to cancel any other request.
 
-    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this notification MAY arrive after the request has already finished.
+    The request SHOULD still be in-flight, but due to communication latency, it is always possible that this
+    notification MAY arrive after the request has already finished.
 
     This notification indicates that the result will be unused, so any associated processing SHOULD cease.
     """
@@ -72,7 +77,10 @@ class CancelledNotification(JSONRPCNotification):
 
 
 class LoggingMessageNotificationParams(NotificationParams):
-    """Parameters for a `notifications/message` notification."""
+    """Parameters for a `notifications/message` notification.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
 
     data: Any
     """The data to be logged, such as a string message or an object. Any JSON serializable type is allowed here."""
@@ -83,7 +91,11 @@ class LoggingMessageNotificationParams(NotificationParams):
 
 
 class LoggingMessageNotification(JSONRPCNotification):
-    """JSONRPCNotification of a log message passed from server to client. The client opts in by setting `"io.modelcontextprotocol/logLevel"` in a request's `_meta`."""
+    """JSONRPCNotification of a log message passed from server to client. The client opts in by setting
+    `"io.modelcontextprotocol/logLevel"` in a request's `_meta`.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
 
     method: Literal["notifications/message"] = filled("notifications/message")
     params: LoggingMessageNotificationParams
@@ -95,7 +107,9 @@ class ProgressNotificationParams(NotificationParams):
     progress: int | float
     """The progress thus far. This should increase every time progress is made, even if the total is unknown."""
     progress_token: ProgressToken
-    """The progress token which was given in the initial request, used to associate this notification with the request that is proceeding."""
+    """The progress token which was given in the initial request, used to associate this notification with the
+    request that is proceeding.
+    """
     message: Opt[str] = None
     """An optional message describing the current progress."""
     total: Opt[int | float] = None
@@ -110,14 +124,20 @@ class ProgressNotification(JSONRPCNotification):
 
 
 class PromptListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of prompts it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `promptsListChanged` filter field."""
+    """An optional notification from the server to the client, informing it that the list of prompts it offers has
+    changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+    `promptsListChanged` filter field.
+    """
 
     method: Literal["notifications/prompts/list_changed"] = filled("notifications/prompts/list_changed")
     params: Opt[NotificationParams] = None
 
 
 class ResourceListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of resources it can read from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `resourcesListChanged` filter field."""
+    """An optional notification from the server to the client, informing it that the list of resources it can read
+    from has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via
+    the `resourcesListChanged` filter field.
+    """
 
     method: Literal["notifications/resources/list_changed"] = filled("notifications/resources/list_changed")
     params: Opt[NotificationParams] = None
@@ -127,11 +147,16 @@ class ResourceUpdatedNotificationParams(NotificationParams):
     """Parameters for a `notifications/resources/updated` notification."""
 
     uri: str
-    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client actually subscribed to."""
+    """The URI of the resource that has been updated. This might be a sub-resource of the one that the client
+    actually subscribed to.
+    """
 
 
 class ResourceUpdatedNotification(JSONRPCNotification):
-    """A notification from the server to the client, informing it that a resource has changed and may need to be read again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a `subscriptions/listen` request."""
+    """A notification from the server to the client, informing it that a resource has changed and may need to be read
+    again. This is only sent for resources the client opted in to via the `resourceSubscriptions` field of a
+    `subscriptions/listen` request.
+    """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
     params: ResourceUpdatedNotificationParams
@@ -166,7 +191,10 @@ class SubscriptionsAcknowledgedNotification(JSONRPCNotification):
 
 
 class ToolListChangedNotification(JSONRPCNotification):
-    """An optional notification from the server to the client, informing it that the list of tools it offers has changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the `toolsListChanged` filter field."""
+    """An optional notification from the server to the client, informing it that the list of tools it offers has
+    changed. This is only delivered on a `subscriptions/listen` stream when the client requested it via the
+    `toolsListChanged` filter field.
+    """
 
     method: Literal["notifications/tools/list_changed"] = filled("notifications/tools/list_changed")
     params: Opt[NotificationParams] = None

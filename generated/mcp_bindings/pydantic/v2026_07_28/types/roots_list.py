@@ -23,6 +23,8 @@ class ListRootsRequest(Message):
 
     This request is typically used when the server needs to understand the file system
     structure or access specific locations that the client has permission to read from.
+
+    Deprecated: SEP-2577 phases roots out.
     """
 
     method: Literal["roots/list"] = filled("roots/list")
@@ -30,7 +32,10 @@ class ListRootsRequest(Message):
 
 
 class Root(Message):
-    """Represents a root directory or file that the server can operate on."""
+    """Represents a root directory or file that the server can operate on.
+
+    Deprecated: SEP-2577 phases roots out.
+    """
 
     uri: str
     """The URI identifying the root. This *must* start with `file://` for now.
@@ -49,6 +54,8 @@ class ListRootsResult(Message):
     """The result returned by the client for a `roots/list` request.
     This result contains an array of `Root` objects, each representing a root directory
     or file that the server can operate on.
+
+    Deprecated: SEP-2577 phases roots out.
     """
 
     roots: list[Root]

@@ -14,7 +14,10 @@ from .shared import AudioContent, ContentBlock, ImageContent, JSONObject, MetaOb
 
 
 class ToolUseContent(Message):
-    """A request from the assistant to call a tool."""
+    """A request from the assistant to call a tool.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
     type: Literal["tool_use"] = filled("tool_use")
     id: str
@@ -33,7 +36,10 @@ class ToolUseContent(Message):
 
 
 class ToolResultContent(Message):
-    """The result of a tool use, provided by the user back to the assistant."""
+    """The result of a tool use, provided by the user back to the assistant.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
     type: Literal["tool_result"] = filled("tool_result")
     content: list[ContentBlock]
@@ -68,10 +74,14 @@ class ToolResultContent(Message):
 SamplingMessageContentBlock: TypeAlias = Annotated[
     TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent, OneOf("type")
 ]
+"""Deprecated: SEP-2577 phases sampling out."""
 
 
 class SamplingMessage(Message):
-    """Describes a message issued to or received from an LLM API."""
+    """Describes a message issued to or received from an LLM API.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
     content: Annotated[
         TextContent
@@ -113,6 +123,8 @@ class ModelHint(Message):
 
     Keys not declared here are currently left unspecified by the spec and are up
     to the client to interpret.
+
+    Deprecated: SEP-2577 phases sampling out.
     """
 
     name: Opt[str] = None
@@ -123,7 +135,8 @@ class ModelHint(Message):
      - `sonnet` should match `claude-3-5-sonnet-20241022`, `claude-3-sonnet-20240229`, etc.
      - `claude` should match any Claude model
 
-    The client MAY also map the string to a different provider's model name or a different model family, as long as it fills a similar niche; for example:
+    The client MAY also map the string to a different provider's model name or a different model family, as long
+    as it fills a similar niche; for example:
      - `gemini-1.5-flash` could match `claude-3-haiku-20240307`
     """
 
@@ -140,6 +153,8 @@ class ModelPreferences(Message):
     These preferences are always advisory. The client MAY ignore them. It is also
     up to the client to decide how to interpret these preferences and how to
     balance them against other considerations.
+
+    Deprecated: SEP-2577 phases sampling out.
     """
 
     cost_priority: Opt[Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)]] = None
@@ -169,7 +184,10 @@ class ModelPreferences(Message):
 
 
 class ToolChoice(Message):
-    """Controls tool selection behavior for sampling requests."""
+    """Controls tool selection behavior for sampling requests.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
     mode: Opt[Literal["auto", "none", "required"]] = None
     """Controls the tool use ability of the model:
@@ -180,7 +198,10 @@ class ToolChoice(Message):
 
 
 class CreateMessageRequestParams(Message):
-    """Parameters for a `sampling/createMessage` request."""
+    """Parameters for a `sampling/createMessage` request.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
     max_tokens: int
     """The requested maximum number of tokens to sample (to prevent runaway completions).
@@ -189,12 +210,15 @@ class CreateMessageRequestParams(Message):
     """
     messages: list[SamplingMessage]
     include_context: Opt[Literal["allServers", "none", "thisServer"]] = None
-    """A request to include context from one or more MCP servers (including the caller), to be attached to the prompt.
+    """A request to include context from one or more MCP servers (including the caller), to be attached to the
+    prompt.
     The client MAY ignore this request.
 
     Default is `"none"`. The values `"thisServer"` and `"allServers"` are deprecated (SEP-2596): servers SHOULD
     omit this field or use `"none"`, and SHOULD only use the deprecated values if the client declares
     `ClientCapabilities.sampling.context`.
+
+    Deprecated: SEP-2596 phases the values 'thisServer' and 'allServers' out: leave it out, or say 'none'.
     """
     metadata: Opt[JSONObject] = None
     """Optional metadata to pass through to the LLM provider. The format of this metadata is provider-specific."""
@@ -206,17 +230,24 @@ class CreateMessageRequestParams(Message):
     temperature: Opt[int | float] = None
     tool_choice: Opt[ToolChoice] = None
     """Controls how the model uses tools.
-    The client MUST return an error if this field is provided but `ClientCapabilities.sampling.tools` is not declared.
+    The client MUST return an error if this field is provided but `ClientCapabilities.sampling.tools` is not
+    declared.
     Default is `{ mode: "auto" }`.
     """
     tools: Opt[list[Tool]] = None
     """Tools that the model may use during generation.
-    The client MUST return an error if this field is provided but `ClientCapabilities.sampling.tools` is not declared.
+    The client MUST return an error if this field is provided but `ClientCapabilities.sampling.tools` is not
+    declared.
     """
 
 
 class CreateMessageRequest(Message):
-    """A request from the server to sample an LLM via the client. The client has full discretion over which model to select. The client should also inform the user before beginning sampling, to allow them to inspect the request (human in the loop) and decide whether to approve it."""
+    """A request from the server to sample an LLM via the client. The client has full discretion over which model to
+    select. The client should also inform the user before beginning sampling, to allow them to inspect the request
+    (human in the loop) and decide whether to approve it.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
     method: Literal["sampling/createMessage"] = filled("sampling/createMessage")
     params: CreateMessageRequestParams
@@ -226,6 +257,8 @@ class CreateMessageResult(SamplingMessage):
     """The result returned by the client for a `sampling/createMessage` request.
     The client should inform the user before returning the sampled message, to allow them
     to inspect the response (human in the loop) and decide whether to allow the server to see it.
+
+    Deprecated: SEP-2577 phases sampling out.
     """
 
     model: str

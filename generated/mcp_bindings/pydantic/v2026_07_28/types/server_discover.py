@@ -44,7 +44,9 @@ class ServerCapabilitiesTools(Message):
 
 
 class ServerCapabilities(OpenMap):
-    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a closed set: any server can define its own, additional capabilities."""
+    """Capabilities that a server may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any server can define its own, additional capabilities.
+    """
 
     completions: Opt[JSONObject] = None
     """Present if the server supports argument autocompletion suggestions."""
@@ -59,7 +61,10 @@ class ServerCapabilities(OpenMap):
     mandatory prefix.
     """
     logging: Opt[JSONObject] = None
-    """Present if the server supports sending log messages to the client."""
+    """Present if the server supports sending log messages to the client.
+
+    Deprecated: SEP-2577 phases logging out.
+    """
     prompts: Opt[ServerCapabilitiesPrompts] = None
     """Present if the server offers any prompt templates."""
     resources: Opt[ServerCapabilitiesResources] = None

@@ -15,12 +15,15 @@ Role: TypeAlias = Literal["assistant", "user"]
 
 
 class Annotations(Message):
-    """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
+    """Optional annotations for the client. The client can use annotations to inform how objects are used or
+    displayed
+    """
 
     audience: Opt[list[Role]] = None
     """Describes who the intended audience of this object or data is.
 
-    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user", "assistant"]`).
+    It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user",
+    "assistant"]`).
     """
     last_modified: Opt[str] = None
     """The moment the resource was last modified, as an ISO 8601 formatted string.
@@ -40,17 +43,23 @@ class Annotations(Message):
 
 
 MetaObject: TypeAlias = dict[str, Any]
-"""Represents the contents of a `_meta` field, which clients and servers use to attach additional metadata to their interactions.
+"""Represents the contents of a `_meta` field, which clients and servers use to attach additional metadata to their
+interactions.
 
-Certain key names are reserved by MCP for protocol-level metadata; implementations MUST NOT make assumptions about values at these keys. Additionally, specific schema definitions may reserve particular names for purpose-specific metadata, as declared in those definitions.
+Certain key names are reserved by MCP for protocol-level metadata; implementations MUST NOT make assumptions about
+values at these keys. Additionally, specific schema definitions may reserve particular names for purpose-specific
+metadata, as declared in those definitions.
 
 Valid keys have two segments:
 
 **Prefix:**
 - Optional — if specified, MUST be a series of _labels_ separated by dots (`.`), followed by a slash (`/`).
-- Labels MUST start with a letter and end with a letter or digit. Interior characters may be letters, digits, or hyphens (`-`).
+- Labels MUST start with a letter and end with a letter or digit. Interior characters may be letters, digits, or
+  hyphens (`-`).
 - Implementations SHOULD use reverse DNS notation (e.g., `com.example/` rather than `example.com/`).
-- Any prefix where the second label is `modelcontextprotocol` or `mcp` is **reserved** for MCP use. For example: `io.modelcontextprotocol/`, `dev.mcp/`, `org.modelcontextprotocol.api/`, and `com.mcp.tools/` are all reserved. However, `com.example.mcp/` is NOT reserved, as the second label is `example`.
+- Any prefix where the second label is `modelcontextprotocol` or `mcp` is **reserved** for MCP use. For example:
+  `io.modelcontextprotocol/`, `dev.mcp/`, `org.modelcontextprotocol.api/`, and `com.mcp.tools/` are all reserved.
+  However, `com.example.mcp/` is NOT reserved, as the second label is `example`.
 
 **Name:**
 - Unless empty, MUST start and end with an alphanumeric character (`[a-z0-9A-Z]`).
@@ -75,7 +84,9 @@ class BaseMetadata(Message):
     """Base interface for metadata with name (identifier) and title (display name) properties."""
 
     name: str
-    """Intended for programmatic or logical use, but used as a display name in past specs or fallback (if title isn't present)."""
+    """Intended for programmatic or logical use, but used as a display name in past specs or fallback (if title isn't
+    present).
+    """
     title: Opt[str] = None
     """Intended for UI and end-user contexts — optimized to be human-readable and easily understood,
     even by those unfamiliar with domain-specific terminology.
@@ -252,7 +263,9 @@ class ClientCapabilitiesSampling(Message):
 
 
 class ClientCapabilities(OpenMap):
-    """Capabilities a client may support. Known capabilities are defined here, in this schema, but this is not a closed set: any client can define its own, additional capabilities."""
+    """Capabilities a client may support. Known capabilities are defined here, in this schema, but this is not a
+    closed set: any client can define its own, additional capabilities.
+    """
 
     elicitation: Opt[ClientCapabilitiesElicitation] = None
     """Present if the client supports elicitation from the server."""
@@ -267,9 +280,15 @@ class ClientCapabilities(OpenMap):
     mandatory prefix.
     """
     roots: Opt[dict[str, Any]] = None
-    """Present if the client supports listing roots."""
+    """Present if the client supports listing roots.
+
+    Deprecated: SEP-2577 phases roots out.
+    """
     sampling: Opt[ClientCapabilitiesSampling] = None
-    """Present if the client supports sampling from an LLM."""
+    """Present if the client supports sampling from an LLM.
+
+    Deprecated: SEP-2577 phases sampling out.
+    """
 
 
 class TextContent(Message):
@@ -306,7 +325,8 @@ class Resource(BaseMetadata, Icons):
     description: Opt[str] = None
     """A description of what this resource represents.
 
-    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available resources. It can be thought of
+    like a "hint" to the model.
     """
     mime_type: Opt[str] = None
     """The MIME type of this resource, if known."""
@@ -321,7 +341,8 @@ class Resource(BaseMetadata, Icons):
 class ResourceLink(Resource):
     """A resource that the server is capable of reading, included in a prompt or tool call result.
 
-    Note: resource links returned by tools are not guaranteed to appear in the results of `resources/list` requests.
+    Note: resource links returned by tools are not guaranteed to appear in the results of `resources/list`
+    requests.
     """
 
     type: Literal["resource_link"] = filled("resource_link")
@@ -394,6 +415,8 @@ LoggingLevel: TypeAlias = Literal["alert", "critical", "debug", "emergency", "er
 
 These map to syslog message severities, as specified in RFC-5424:
 https://datatracker.ietf.org/doc/html/rfc5424#section-6.2.1
+
+Deprecated: SEP-2577 phases logging out.
 """
 
 ProgressToken: TypeAlias = str | int
@@ -437,9 +460,14 @@ class RequestMetaObject(OpenMap):
     If absent, the server MUST NOT send any `notifications/message`
     notifications for this request. The client opts in to log messages by
     explicitly setting a level. Replaces the former `logging/setLevel` RPC.
+
+    Deprecated: SEP-2577 phases logging out.
     """
     progress_token: Opt[ProgressToken] = None
-    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by `notifications/progress`). The value of this parameter is an opaque token that will be attached to any subsequent notifications. The receiver is not obligated to provide these notifications."""
+    """If specified, the caller is requesting out-of-band progress notifications for this request (as represented by
+    `notifications/progress`). The value of this parameter is an opaque token that will be attached to any
+    subsequent notifications. The receiver is not obligated to provide these notifications.
+    """
 
 
 class RequestParams(Message):
@@ -606,7 +634,8 @@ class Tool(BaseMetadata, Icons):
     description: Opt[str] = None
     """A human-readable description of the tool.
 
-    This can be used by clients to improve the LLM's understanding of available tools. It can be thought of like a "hint" to the model.
+    This can be used by clients to improve the LLM's understanding of available tools. It can be thought of like a
+    "hint" to the model.
     """
     output_schema: Opt[ToolOutputSchema] = None
     """An optional JSON Schema object defining the structure of the tool's output returned in
