@@ -31,7 +31,6 @@ from .message import (
     construct,
     is_instance,
     layout,
-    may_hold_null,
     reader,
     replaced,
     write,
@@ -76,7 +75,7 @@ class Codec:
         self._readers: dict[Any, Callable[[Any], Any]] = {}
         self.decode_json: Final[DecodeJSON] = self._json_decoder()
         self._classes = _Cache(self._class)
-        self._aliases: dict[Any, str] = {}
+        self._aliases: list[tuple[object, str]] = []
 
     @overload
     def decode(self, type: type[T], value: object) -> T: ...
@@ -86,12 +85,7 @@ class Codec:
 
     def decode(self, type: Any, value: object) -> Any:
         """The typed value for a parsed JSON value. Raises DecodeError if it is not a `type`."""
-        try:
-            data = write(value)
-            if may_hold_null(data):
-                check_finite(value)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise DecodeError(self._name(type), (), f"not a JSON value: {error}") from None
+        data = self._json_of(type, value)
         try:
             return self._reader(type)(data)
         except _REFUSED as error:
@@ -118,12 +112,15 @@ class Codec:
     def frame(self, data: bytes | str) -> Frame:
         """What kind of message this is, its payload undecoded. Raises FrameError if it is none."""
         try:
-            found = _read_envelope(data)
             if not data.isascii():
-                _check_text(data)  # msgspec skips over the payload without reading its strings
+                _check_text(data)
+            found = _read_envelope(data)
         except _REFUSED:
             return parse_frame(data)
-        return envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
+        frame = envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
+        if frame.payload is not None:
+            frame.payload = bytes(frame.payload)  # only now: it must not keep the rest of the message alive
+        return frame
 
     # --- where msgspec decides ----------------------------------------------------------------------------------------
 
@@ -133,6 +130,8 @@ class Codec:
 
         def decode_json(type: Any, data: Any) -> Any:
             try:
+                if not data.isascii():
+                    _check_text(data)
                 return readers[type](data)
             except _REFUSED as error:
                 return self._decide(type, self._parse(type, data), error)
@@ -156,6 +155,19 @@ class Codec:
         if name is None:
             raise DecodeError(self._name(type), (), str(error)) from None
         return decide(self._definitions(), name, value, self._build, attempt=self._attempt)
+
+    def _json_of(self, type: Any, value: object) -> bytes:
+        """JSON for a parsed value, if that is what it is: msgspec would write bytes, dates or NaN as something else."""
+        try:
+            data = write(value)
+            if _parse(data) == value:
+                return data
+            reason = "it has values that JSON does not have"
+        except (TypeError, ValueError, RecursionError, *_REFUSED) as error:
+            reason = str(error)
+        problem = DecodeError(self._name(type), (), f"not a JSON value: {reason}")
+        self._decide(type, value, problem)  # knows more if the schema says what should be there
+        raise problem
 
     def _parse(self, type: Any, data: bytes | str) -> object:
         try:
@@ -191,10 +203,12 @@ class Codec:
             name = type.__definition__
             return name if getattr(self._types, self._renamed.get(name, name), None) is type else None
         if not self._aliases:
-            for name, definition in self._definitions().items():
-                if not isinstance(definition, Record) or definition.kind == "opaque":
-                    self._aliases.setdefault(self._class(name), name)
-        return self._aliases.get(type)
+            table = self._definitions().items()
+            names = (name for name, known in table if not isinstance(known, Record) or known.kind == "opaque")
+            self._aliases = [(self._class(name), name) for name in names]
+        same = (name for alias, name in self._aliases if alias is type)
+        equal = (name for alias, name in self._aliases if alias == type)
+        return next(same, None) or next(equal, None)
 
     def _name(self, type: Any) -> str:
         return self._definition(type) or getattr(type, "__name__", None) or repr(type)
@@ -229,7 +243,7 @@ _parse: Final = Decoder().decode
 
 
 def _check_text(data: bytes | str) -> None:
-    """Raise UnicodeError unless `data` is Unicode."""
+    """Raise UnicodeError unless `data` is Unicode: msgspec does not look at the strings that it skips."""
     if isinstance(data, str):
         data.encode()
     else:

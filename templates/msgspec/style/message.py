@@ -291,12 +291,12 @@ def check_finite(value: object) -> None:
     msgspec writes them as null. Looking for them whenever a message is written would double the cost of that, so
     messages are checked when they are made: decoders never make them.
     """
-    if may_hold_null(write(value)):
+    if _find_null(write(value)):
         json.dumps(to_builtins(value), allow_nan=False)
 
 
 write = Encoder().encode
-may_hold_null = re.compile(b"null").search
+_find_null = re.compile(b"null").search
 
 
 def replaced(value: M, changes: dict[str, Any]) -> M:
