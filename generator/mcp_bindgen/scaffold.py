@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import libcst as cst
 
@@ -115,6 +116,7 @@ class _Classes(cst.CSTVisitor):
     """The classes that derive from the generated class `base`, and where that is."""
 
     def __init__(self, source: usage.Source, base: str) -> None:
+        super().__init__()
         self.source = source
         self.base = base
         self.found: list[tuple[cst.ClassDef, usage.Place]] = []
@@ -130,6 +132,7 @@ class _Renewal(cst.CSTTransformer):
     """Adds stubs to one class and renews its signatures."""
 
     def __init__(self, source: usage.Source, wanted: Wanted, own: cst.ClassDef) -> None:
+        super().__init__()
         self.source = source
         self.wanted = wanted
         self.own = own
@@ -206,7 +209,8 @@ class _Renewal(cst.CSTTransformer):
             annotation = self.annotation(f"{self.written('types')}.{handler.params}")
             parameters[1] = parameters[1].with_changes(annotation=annotation)
         if handler.has_context and len(parameters) == 2 and isinstance(node.params.star_arg, cst.MaybeSentinel):
-            parameters = _appended(parameters, cst.Param(cst.Name("ctx"), self.annotation(self.written(CONTEXT))))
+            context = cst.Param(cst.Name("ctx"), self.annotation(self.written(CONTEXT)))
+            parameters = _appended(parameters, [context], node.whitespace_before_params)
         if parameters != list(node.params.params):
             node = node.with_changes(params=node.params.with_changes(params=parameters))
         if original.returns is not None and not self.gives(original.returns, handler):
@@ -279,11 +283,29 @@ def _is_placeholder(body: Sequence[cst.BaseStatement]) -> bool:
             return False
 
 
-def _appended(items: Sequence[cst.Param], item: cst.Param) -> list[cst.Param]:
-    """`items` and `item`, laid out as the others are."""
+_Item = TypeVar("_Item", cst.Param, cst.ImportAlias)
+
+
+def _appended(items: Sequence[_Item], more: Sequence[_Item], opening: cst.CSTNode) -> list[_Item]:
+    """`items` and `more`, laid out as the items are; `opening` is the whitespace before the first of them."""
     *front, last = items
-    between = front[-1].comma if front else cst.MaybeSentinel.DEFAULT
-    return [*front, last.with_changes(comma=between), item.with_changes(comma=last.comma)]
+    closing = last.comma
+    line = front[-1].comma.whitespace_after if front and isinstance(front[-1].comma, cst.Comma) else opening
+    if not isinstance(line, cst.ParenthesizedWhitespace):
+        between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        last, ending = last.with_changes(comma=between), closing
+    else:
+        bare = cst.TrailingWhitespace()  # without the comment
+        plain = line.with_changes(first_line=bare, empty_lines=())
+        between = cst.Comma(whitespace_after=plain)
+        if isinstance(closing, cst.Comma) and isinstance(closing.whitespace_after, cst.ParenthesizedWhitespace):
+            after = closing.whitespace_after.with_changes(indent=line.indent, last_line=line.last_line)
+            last = last.with_changes(comma=closing.with_changes(whitespace_after=after))
+            ending = closing.with_changes(whitespace_after=closing.whitespace_after.with_changes(first_line=bare))
+        else:
+            last, ending = last.with_changes(comma=between), closing
+    laid_out = [*front, last, *(item.with_changes(comma=between) for item in more)]
+    return [*laid_out[:-1], laid_out[-1].with_changes(comma=ending)]
 
 
 def _with_imports(tree: cst.Module, wanted: Wanted, asked: Mapping[str, str]) -> cst.Module:
@@ -322,11 +344,8 @@ class _Adding(cst.CSTTransformer):
         if self.done or isinstance(updated_node.names, cst.ImportStar) or usage.origin(original_node) != self.package:
             return updated_node
         self.done = True
-        *front, last = updated_node.names
-        between = front[-1].comma if front else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        names = [*front, *(alias.with_changes(comma=between) for alias in (last, *self.aliases))]
-        names[-1] = names[-1].with_changes(comma=last.comma)
-        return updated_node.with_changes(names=names)
+        opening = updated_node.lpar.whitespace_after if updated_node.lpar else cst.SimpleWhitespace("")
+        return updated_node.with_changes(names=_appended(updated_node.names, self.aliases, opening))
 
 
 def _formatted(text: str) -> str:

@@ -100,6 +100,7 @@ def imports(tree: cst.Module) -> Iterator[tuple[cst.Import | cst.ImportFrom, str
 
 class _Imports(cst.CSTVisitor):
     def __init__(self) -> None:
+        super().__init__()
         self.found: list[tuple[cst.Import | cst.ImportFrom, str, str]] = []
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
