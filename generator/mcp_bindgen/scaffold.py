@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias
 
 import libcst as cst
 
@@ -210,7 +210,9 @@ class _Renewal(cst.CSTTransformer):
             parameters[1] = parameters[1].with_changes(annotation=annotation)
         if handler.has_context and len(parameters) == 2 and isinstance(node.params.star_arg, cst.MaybeSentinel):
             context = cst.Param(cst.Name("ctx"), self.annotation(self.written(CONTEXT)))
-            parameters = _appended(parameters, [context], node.whitespace_before_params)
+            own, _, ending = _commas(parameters, node.whitespace_before_params)
+            last = parameters.pop()
+            parameters += [last.with_changes(comma=own), context.with_changes(comma=ending)]
         if parameters != list(node.params.params):
             node = node.with_changes(params=node.params.with_changes(params=parameters))
         if original.returns is not None and not self.gives(original.returns, handler):
@@ -283,29 +285,27 @@ def _is_placeholder(body: Sequence[cst.BaseStatement]) -> bool:
             return False
 
 
-_Item = TypeVar("_Item", cst.Param, cst.ImportAlias)
+_Comma: TypeAlias = cst.Comma | cst.MaybeSentinel
 
 
-def _appended(items: Sequence[_Item], more: Sequence[_Item], opening: cst.CSTNode) -> list[_Item]:
-    """`items` and `more`, laid out as the items are; `opening` is the whitespace before the first of them."""
-    *front, last = items
-    closing = last.comma
-    line = front[-1].comma.whitespace_after if front and isinstance(front[-1].comma, cst.Comma) else opening
+def _commas(items: Sequence[cst.Param | cst.ImportAlias], opening: cst.CSTNode) -> tuple[_Comma, _Comma, _Comma]:
+    """The commas after the last of `items`, between what follows it, and at the end, laid out as the items are.
+
+    `opening` is the whitespace before the first of them.
+    """
+    closing = items[-1].comma
+    before = items[-2].comma if len(items) > 1 else closing
+    line = before.whitespace_after if len(items) > 1 and isinstance(before, cst.Comma) else opening
     if not isinstance(line, cst.ParenthesizedWhitespace):
         between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        last, ending = last.with_changes(comma=between), closing
-    else:
-        bare = cst.TrailingWhitespace()  # without the comment
-        plain = line.with_changes(first_line=bare, empty_lines=())
-        between = cst.Comma(whitespace_after=plain)
-        if isinstance(closing, cst.Comma) and isinstance(closing.whitespace_after, cst.ParenthesizedWhitespace):
-            after = closing.whitespace_after.with_changes(indent=line.indent, last_line=line.last_line)
-            last = last.with_changes(comma=closing.with_changes(whitespace_after=after))
-            ending = closing.with_changes(whitespace_after=closing.whitespace_after.with_changes(first_line=bare))
-        else:
-            last, ending = last.with_changes(comma=between), closing
-    laid_out = [*front, last, *(item.with_changes(comma=between) for item in more)]
-    return [*laid_out[:-1], laid_out[-1].with_changes(comma=ending)]
+        return between, between, closing
+    bare = cst.TrailingWhitespace()  # without a comment
+    between = cst.Comma(whitespace_after=line.with_changes(first_line=bare, empty_lines=()))
+    if not isinstance(closing, cst.Comma) or not isinstance(closing.whitespace_after, cst.ParenthesizedWhitespace):
+        return between, between, closing
+    after = closing.whitespace_after
+    own = closing.with_changes(whitespace_after=after.with_changes(indent=line.indent, last_line=line.last_line))
+    return own, between, closing.with_changes(whitespace_after=after.with_changes(first_line=bare))
 
 
 def _with_imports(tree: cst.Module, wanted: Wanted, asked: Mapping[str, str]) -> cst.Module:
@@ -345,7 +345,10 @@ class _Adding(cst.CSTTransformer):
             return updated_node
         self.done = True
         opening = updated_node.lpar.whitespace_after if updated_node.lpar else cst.SimpleWhitespace("")
-        return updated_node.with_changes(names=_appended(updated_node.names, self.aliases, opening))
+        own, between, ending = _commas(updated_node.names, opening)
+        *front, last = updated_node.names
+        names = [*front, last.with_changes(comma=own), *(alias.with_changes(comma=between) for alias in self.aliases)]
+        return updated_node.with_changes(names=[*names[:-1], names[-1].with_changes(comma=ending)])
 
 
 def _formatted(text: str) -> str:
