@@ -22,6 +22,7 @@ from ..runtime.frames import Frame, envelope
 from ..runtime.frames import parse as parse_frame
 from ..runtime.parsing import InvalidJSON, parse_json
 from ..runtime.unset import UNSET
+from .repair import mend
 from .message import (
     Declared,
     Message,
@@ -89,7 +90,7 @@ class Codec:
         try:
             return self._reader(type)(data)
         except _REFUSED as error:
-            return self._decide(type, value, error)
+            return self._settle(type, data, error)
 
     def encode(self, value: object) -> Any:
         """The JSON value for a typed one, shared with nobody. Raises ValueError for NaN and infinities."""
@@ -134,7 +135,7 @@ class Codec:
                     _check_text(data)
                 return readers[type](data)
             except _REFUSED as error:
-                return self._decide(type, self._parse(type, data), error)
+                return self._settle(type, data, error)
             except KeyError:
                 self._reader(type)
                 return decode_json(type, data)
@@ -148,6 +149,11 @@ class Codec:
         return self._readers[type]
 
     # --- where msgspec does not decide --------------------------------------------------------------------------------
+
+    def _settle(self, type: Any, data: bytes | str, error: Exception) -> Any:
+        """What `data` is after all, when msgspec has refused it."""
+        built = mend(type, self._parse(type, data), error)
+        return self._decide(type, self._parse(type, data), error) if built is NOT_BUILT else built
 
     def _decide(self, type: Any, value: object, error: Exception) -> Any:
         """Let the reference decoder have the last word on a value that msgspec refused."""

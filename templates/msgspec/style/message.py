@@ -59,8 +59,11 @@ __all__ = [
     "member",
     "narrow_items",
     "narrow_member",
+    "opened",
+    "read_planned",
     "reader",
     "replaced",
+    "required_tag",
     "write",
 ]
 
@@ -228,7 +231,7 @@ class MessageMeta(StructMeta):
                     members["extras"], *args = args
                 extras = members.pop("extras", {})
                 check_finite(extras)
-                return _opened(_new(cls, *args, **members), extras)
+                return opened(_new(cls, *args, **members), extras)
             return _new(cls, *args, **members)
 
 
@@ -309,7 +312,7 @@ def replaced(value: M, changes: dict[str, Any]) -> M:
     if isinstance(value, OpenMap):
         extras = changes.pop("extras", value.extras)
         check_finite(extras)
-        return cast(M, _opened(replace_members(_declared_part(value), **changes), extras))
+        return cast(M, opened(replace_members(_declared_part(value), **changes), extras))
     return replace_members(value, **changes)
 
 
@@ -406,7 +409,8 @@ class _Opened(dict[str, Any]):
     _declared: OpenMap
 
     def __init__(self, declared: OpenMap, extras: Mapping[str, Any]) -> None:
-        super().__init__(declared)
+        members = ((wire, getattr(declared, attribute), default) for wire, (attribute, default) in layout(type(declared)).items())
+        super().__init__((wire, value) for wire, value, default in members if value is not default)
         super().update(extras)
         object.__setattr__(self, "_declared", declared)
 
@@ -451,7 +455,7 @@ class _Opened(dict[str, Any]):
         return f"{name}({self.extras!r}{', ' if members != ')' else ''}{members}"
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
-        return _opened, (self._declared, self.extras)
+        return opened, (self._declared, self.extras)
 
     def __copy__(self) -> _Opened:
         return self
@@ -460,7 +464,7 @@ class _Opened(dict[str, Any]):
         return replaced(cast(Any, self), changes)
 
 
-def _opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
+def opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
     """The open map with these declared members and extra keys."""
     if not extras:
         return declared
@@ -680,4 +684,4 @@ def construct(cls: type[Message], members: dict[str, Any], extras: Mapping[str, 
             built = _new(cls, **members)
         finally:
             _trusting.reset(token)
-    return _opened(built, extras) if extras and issubclass(cls, OpenMap) else built
+    return opened(built, extras) if extras and issubclass(cls, OpenMap) else built
