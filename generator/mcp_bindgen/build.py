@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import ir, unions
+from .document import is_object
 from .errors import BindgenError, Unranked
 from .inheritance import infer, merge_hoisted
 from .methods import method_table
@@ -122,27 +123,22 @@ class _Walk:
         match node:
             case {"$ref": str()}:
                 return ir.Ref(self.ref(node, at))
-            case {"anyOf": list(arms)}:
-                many = len(arms) > 1
-                return ir.Union(
-                    tuple(
-                        self.type(arm, f"{at}/anyOf/{index}", f"{path}Option{index + 1}" if many else path)
-                        for index, arm in enumerate(arms)
-                    ),
-                    ir.Arm(0),
-                )
+            case {"anyOf": list()}:
+                arms: list[Any] = node["anyOf"]
+                steps = [f"{path}Option{index + 1}" if len(arms) > 1 else path for index in range(len(arms))]
+                typed = (self.type(arm, f"{at}/anyOf/{i}", steps[i]) for i, arm in enumerate(arms))
+                return ir.Union(tuple(typed), ir.Arm(0))
             case {"const": str() | int() as value}:
                 return ir.Const(value)
-            case {"enum": list(values)} if values and all(isinstance(value, str) for value in values):
+            case {"const": other}:
+                raise self.unsupported(f"{at}/const", other)
+            case {"enum": list()}:
+                values: list[Any] = node["enum"]
+                if not values or not all(isinstance(value, str) for value in values):
+                    raise self.unsupported(f"{at}/enum", values)
                 return ir.Enum(tuple(values))
-            case {"const": _} | {"enum": _}:
-                key = "const" if "const" in node else "enum"
-                raise self.error(
-                    f"{at}/{key}",
-                    f"{json.dumps(node[key])} is not supported",
-                    self.correction(f"{at}/{key}", node[key]),
-                )
-            case {"type": list(kinds)}:
+            case {"type": list()}:
+                kinds: list[Any] = node["type"]
                 return ir.Union(tuple(self.type({**node, "type": kind}, at, path) for kind in kinds), ir.Arm(0))
             case {"type": "array"}:
                 return ir.ListOf(self.type(node.get("items", {}), f"{at}/items", f"{path}Item"), node.get("maxItems"))
@@ -172,7 +168,7 @@ class _Walk:
         """`node` with only known keywords; `true` is the schema that admits everything."""
         if node is True:
             return {}
-        if not isinstance(node, dict):
+        if not is_object(node):
             raise self.error(at, f"not a schema: {json.dumps(node)[:200]}", self.correction(at, node))
         for keyword in node:
             if keyword not in _KEYWORDS:
@@ -204,6 +200,9 @@ class _Walk:
 
     def error(self, at: str, reason: str, fix: str) -> BindgenError:
         return BindgenError(f"{self.schema.file}#{at}", reason, fix)
+
+    def unsupported(self, at: str, value: Any) -> BindgenError:
+        return self.error(at, f"{json.dumps(value)} is not supported", self.correction(at, value))
 
     def correction(self, at: str, old: Any, new: Any = None) -> str:
         """The overlay line that would settle an error at `at`."""

@@ -155,7 +155,7 @@ def _generate(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    stale = []
+    stale: list[Path] = []
     for folder, files in _outputs(arguments).items():
         difference = compare(files, folder)
         sys.stdout.writelines(unified(files, folder, difference))

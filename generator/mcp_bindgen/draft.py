@@ -10,6 +10,7 @@ from typing import Any
 
 from . import ir, names, renamed, samples, source
 from .build import build
+from .document import is_array
 from .errors import BindgenError, StaleEntry, Unranked
 from .overlay import parse_overlay
 
@@ -203,7 +204,8 @@ class _Work:
     def keep_corrections(self) -> None:
         """Keep the corrections that still find what they expect, each on top of those before it."""
         kept: list[Document] = []
-        for row in self.overlay.get("corrections", []):
+        rows: list[Document] = self.overlay.get("corrections", [])
+        for row in rows:
             try:
                 self.corrected({"corrections": [*kept, row]})
             except BindgenError as error:
@@ -224,7 +226,7 @@ class _Work:
 
     def drop(self, stale: StaleEntry) -> None:
         content = self.overlay[stale.section]
-        if isinstance(content, list):
+        if is_array(content):
             content[:] = [row for row in content if f"{row['definition']}.{row['member']}" != stale.entry]
             value = None
         else:

@@ -238,7 +238,7 @@ class Protocol:
     constants: Mapping[str, str | int]
     receive: tuple[ReceiveRule, ...] = ()
     severity: tuple[str, ...] = ()
-    topics: Mapping[str, str] = field(default_factory=dict)
+    topics: Mapping[str, str] = field(default_factory=dict[str, str])
     open_questions: tuple[str, ...] = ()
 
     @property

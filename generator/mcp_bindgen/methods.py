@@ -105,5 +105,7 @@ def _result(declared: Mapping[str, ir.Declaration], stem: str) -> tuple[str, boo
             final = [name for name in names if name != _MULTI_ROUND]
             if len(final) == 1:
                 return final[0], len(final) < len(names)
+        case _:
+            pass
     name = f"{stem}Result"
     return (name if name in declared else "EmptyResult"), False

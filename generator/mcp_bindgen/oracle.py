@@ -7,8 +7,9 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from . import ir, unions
 from .overlay import Overlay
@@ -80,7 +81,8 @@ def _compare(protocol: ir.Protocol, declaration: ir.Declaration, module: types.M
         if values and (other := _values(model)) != values:
             yield Disagreement(name, "", f"values {sorted(values)}", f"values {sorted(other)}")
         return
-    theirs = {info.alias or attribute: info for attribute, info in model.model_fields.items()}
+    declared: dict[str, Any] = model.model_fields
+    theirs = {str(info.alias or attribute): info for attribute, info in declared.items()}
     for field in declaration.fields:
         info = theirs.pop(field.wire, None)
         if info is None:
@@ -88,7 +90,7 @@ def _compare(protocol: ir.Protocol, declaration: ir.Declaration, module: types.M
             continue
         if info.is_required() != field.required:
             words = ("optional", "required")
-            yield Disagreement(name, field.wire, words[field.required], words[info.is_required()])
+            yield Disagreement(name, field.wire, words[field.required], words[bool(info.is_required())])
         values = _enum_values(protocol, field.type)
         if values and (other := _values(info.annotation)) != values:
             yield Disagreement(name, field.wire, f"values {sorted(values)}", f"values {sorted(other)}")
@@ -108,11 +110,12 @@ def _enum_values(protocol: ir.Protocol, type: ir.Type) -> frozenset[str]:
 
 def _values(annotation: object) -> frozenset[str]:
     """The string values of an enum class, a Literal, or a root model or optional around one."""
+    if isinstance(annotation, enum.EnumType):
+        return frozenset(str(member.value) for member in cast("Iterable[enum.Enum]", annotation))
     if isinstance(annotation, type):
-        if issubclass(annotation, enum.Enum):
-            return frozenset(str(member.value) for member in annotation)
-        root = getattr(annotation, "model_fields", {}).get("root")
+        root: Any = getattr(annotation, "model_fields", {}).get("root")
         return _values(root.annotation) if root else frozenset()
     if typing.get_origin(annotation) is typing.Literal:
         return frozenset(typing.get_args(annotation))
-    return frozenset(value for inner in typing.get_args(annotation) for value in _values(inner))
+    inside: tuple[object, ...] = typing.get_args(annotation)
+    return frozenset(value for inner in inside for value in _values(inner))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from .document import is_object
 from .errors import BindgenError, StaleEntry
 
 T = TypeVar("T")
@@ -87,23 +88,23 @@ class Overlay:
 
     file: str
     corrections: tuple[Correction, ...] = ()
-    opaque: Mapping[str, str] = field(default_factory=dict)
-    open: Mapping[str, str] = field(default_factory=dict)
-    closed: Mapping[str, str] = field(default_factory=dict)
-    open_enums: Mapping[str, str] = field(default_factory=dict)
-    fill: Mapping[str, Fill] = field(default_factory=dict)
-    renames: Mapping[str, Rename] = field(default_factory=dict)
-    deprecated: Mapping[str, str] = field(default_factory=dict)
-    severity: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    constants: Mapping[str, str | int] = field(default_factory=dict)
+    opaque: Mapping[str, str] = field(default_factory=dict[str, str])
+    open: Mapping[str, str] = field(default_factory=dict[str, str])
+    closed: Mapping[str, str] = field(default_factory=dict[str, str])
+    open_enums: Mapping[str, str] = field(default_factory=dict[str, str])
+    fill: Mapping[str, Fill] = field(default_factory=dict[str, Fill])
+    renames: Mapping[str, Rename] = field(default_factory=dict[str, Rename])
+    deprecated: Mapping[str, str] = field(default_factory=dict[str, str])
+    severity: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    constants: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
     receive: tuple[Receive, ...] = ()
-    inheritance: Mapping[str, Bases] = field(default_factory=dict)
-    unions: Mapping[str, Order] = field(default_factory=dict)
-    topics: Mapping[str, str] = field(default_factory=dict)
-    capabilities: Mapping[str, str] = field(default_factory=dict)
-    flatten: Mapping[str, Flatten] = field(default_factory=dict)
-    disagreements: Mapping[str, str] = field(default_factory=dict)
-    review: Mapping[str, str] = field(default_factory=dict)
+    inheritance: Mapping[str, Bases] = field(default_factory=dict[str, Bases])
+    unions: Mapping[str, Order] = field(default_factory=dict[str, Order])
+    topics: Mapping[str, str] = field(default_factory=dict[str, str])
+    capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
+    flatten: Mapping[str, Flatten] = field(default_factory=dict[str, Flatten])
+    disagreements: Mapping[str, str] = field(default_factory=dict[str, str])
+    review: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def open_questions(self) -> tuple[str, ...]:
@@ -128,7 +129,7 @@ def read_overlay(file: Path) -> Overlay:
 
 def parse_overlay(document: Any, file: str) -> Overlay:
     """Check and convert an overlay document. Raises BindgenError naming the entry."""
-    if not isinstance(document, dict):
+    if not is_object(document):
         raise BindgenError(file, "an overlay is a JSON object")
     values: dict[str, Any] = {}
     for section, content in document.items():

@@ -50,9 +50,9 @@ class Call:
     topic: str | None = None
     """For notifications: the filter member of the listen request that asks for them."""
     topic_key: str | None = None
-    alternatives: Mapping[str, str] = field(default_factory=dict)
+    alternatives: Mapping[str, str] = field(default_factory=dict[str, str])
     """Other results, by their `resultType`."""
-    assumed: Mapping[str, str | int | None] = field(default_factory=dict)
+    assumed: Mapping[str, str | int | None] = field(default_factory=dict[str, str | int | None])
     """What a receiver assumes for members that the peer left out of the result."""
 
     @property

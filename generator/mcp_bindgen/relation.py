@@ -20,8 +20,8 @@ class Within:
 
     mine: Declarations
     theirs: Declarations
-    names: Mapping[str, str] = field(default_factory=dict)
-    _memo: dict[tuple[str, str], bool] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    _memo: dict[tuple[str, str], bool] = field(default_factory=dict[tuple[str, str], bool])
 
     def type(self, mine: ir.Type, theirs: ir.Type) -> bool:
         """Whether every value of `mine` is one of `theirs`."""

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jinja2
 
 from . import __version__, ir
 from .context import IMPORTS, Imports, Page, Revision, Target, visible
+from .document import is_array, is_object
 from .errors import BindgenError
 from .formatting import LINE_LENGTH
 from .output import MARK
@@ -95,7 +96,7 @@ class _Layers:
             extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"],
         )
         for name, cls in TESTS.items():
-            environment.tests[name] = _instance_of(cls)
+            cast("dict[str, Any]", environment.tests)[name] = _instance_of(cls)
         environment.filters.update(FILTERS)
         return environment
 
@@ -109,7 +110,7 @@ class _Layers:
         yield from sorted(found.items())
 
 
-def _instance_of(cls: type) -> Callable[[object], bool]:
+def _instance_of(cls: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, cls)
 
 
@@ -196,10 +197,12 @@ def literal(value: Any) -> str:
     """A Python literal for a JSON value, strings in double quotes."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=True) if value.isascii() else _unicode_literal(value)
-    if isinstance(value, (list, tuple)):
-        inner = ", ".join(literal(item) for item in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    if isinstance(value, dict):
+    if is_array(value):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, tuple):
+        items: list[Any] = [*value]
+        return f"({', '.join(map(literal, items))}{',' if len(items) == 1 else ''})"
+    if is_object(value):
         return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
     return repr(value)
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from . import ir
+from .document import Document, is_array, is_object
 from .errors import BindgenError
 from .overlay import Correction, Overlay, read_overlay
-
-Document = dict[str, Any]
 
 PINS = "PINNED.json"
 
@@ -101,7 +100,7 @@ def load(folder: Path, revision: str) -> Schema:
 
 def correct(document: Document, overlay: Overlay, revision: str, pin: Pin, file: str) -> Schema:
     """Apply the overlay's corrections to `document`, which stays untouched. Raises BindgenError."""
-    if not any(isinstance(document.get(section), dict) for section in ("$defs", "definitions")):
+    if not any(is_object(document.get(section)) for section in ("$defs", "definitions")):
         raise BindgenError(file, "no definitions: neither `$defs` nor `definitions` is an object")
     corrected = copy.deepcopy(document)
     for correction in overlay.corrections:
@@ -131,10 +130,10 @@ def _apply(document: Document, correction: Correction, file: str) -> None:
         expected = "nothing" if correction.old is _MISSING else json.dumps(correction.old)
         actual = "nothing" if found is _MISSING else json.dumps(found)
         raise BindgenError(where, f"expected {expected}, found {actual}", drop)
-    key: Any = int(last) if isinstance(parent, list) else last
+    key: Any = int(last) if is_array(parent) else last
     if correction.new is _MISSING:
         del parent[key]
-    elif isinstance(parent, list) and key == len(parent):
+    elif is_array(parent) and key == len(parent):
         parent.append(copy.deepcopy(correction.new))
     else:
         parent[key] = copy.deepcopy(correction.new)
@@ -144,9 +143,9 @@ _MISSING = Correction.MISSING
 
 
 def _step(value: Any, step: str) -> Any:
-    if isinstance(value, dict):
+    if is_object(value):
         return value.get(step, _MISSING)
-    if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+    if is_array(value) and step.isdecimal() and int(step) < len(value):
         return value[int(step)]
     return _MISSING
 
@@ -171,6 +170,6 @@ def parse(file: Path, data: bytes) -> Document:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise BindgenError(str(file), f"not JSON: {error}") from None
-    if not isinstance(document, dict):
+    if not is_object(document):
         raise BindgenError(str(file), "not a JSON object")
     return document

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .errors import BindgenError
 
-_DEFAULTS: dict[str, object] = {
+_DEFAULTS: dict[str, Any] = {
     "extends": "",
     "requires": [],
     "bases": "all",
