@@ -6,23 +6,39 @@ needs httpx2; both come with the extra `http`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import httpx2
+
+    from .http_client import HttpTransport as HttpTransport
+    from .http_client import UnexpectedStatus as UnexpectedStatus
     from .http_server import Authentication as Authentication
     from .http_server import HttpServer as HttpServer
     from .http_server import Refused as Refused
     from .notifier import Notifier as Notifier
     from .server_base import ServerBase
 
-__all__ = ["Authentication", "HttpServer", "Notifier", "Refused", "app", "serve"]
+__all__ = [
+    "Authentication",
+    "HttpServer",
+    "HttpTransport",
+    "Notifier",
+    "Refused",
+    "UnexpectedStatus",
+    "app",
+    "connect",
+    "serve",
+]
 
 _HOMES = {
     "Authentication": "http_server",
     "HttpServer": "http_server",
+    "HttpTransport": "http_client",
     "Notifier": "notifier",
     "Refused": "http_server",
+    "UnexpectedStatus": "http_client",
 }
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -35,6 +51,8 @@ KEEP_ALIVE = 15.0
 """After how many seconds of silence a stream is given a sign of life."""
 PATIENCE = 60.0
 """How many seconds a client may leave what it is sent unread."""
+MESSAGE_LIMIT = 64 * 1024 * 1024
+"""How long a server's message may be, in bytes."""
 
 
 def app(
@@ -90,6 +108,27 @@ def serve(
         server, path=path, hosts=hosts, origins=origins, authentication=authentication, notifier=notifier
     )
     uvicorn.run(application, host=host, port=port, log_level="warning")
+
+
+def connect(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    auth: httpx2.Auth | None = None,
+    client: Callable[[httpx2.Limits], httpx2.AsyncClient] | None = None,
+    message_limit: int = MESSAGE_LIMIT,
+) -> HttpTransport:
+    """A transport to the server at a URL.
+
+    `headers` are sent with every request; `auth` is any httpx2 authentication, such as an OAuth provider. `client`
+    makes the httpx2 clients, each with the limits that it is given: for proxies and certificates of one's own.
+
+    A request whose connection fails is not sent again, unless it only asks for something. Redirects are followed within
+    the same origin.
+    """
+    from .http_client import HttpTransport
+
+    return HttpTransport(url, headers, auth, client, message_limit)
 
 
 def __getattr__(name: str) -> object:

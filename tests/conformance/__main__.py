@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from . import suite
@@ -23,6 +24,8 @@ BINDINGS = Path(os.environ.get("BINDINGS", ROOT / "generated"))
 """Where the generated package is."""
 STYLES = ("pydantic", "msgspec")
 LEGS = ("server", "client")
+EXPECTED = suite.read_lists(suite.BASELINE.read_text())
+"""The scenarios that may fail, by leg."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,13 +36,12 @@ def main(arguments: Sequence[str]) -> int:
     if unknown:
         raise SystemExit(f"conformance: there is no {', '.join(sorted(unknown))}")
     counted = suite.scored()
-    baseline = suite.read_lists(suite.BASELINE.read_text())
     problems: list[str] = []
     for leg in legs:
         for style in styles:
             found = run(leg, style, counted[leg])
             print_table(leg, style, found)
-            problems += [f"{leg}, {style}: {each}" for each in suite.judge(found, counted[leg], baseline[leg])]
+            problems += [f"{leg}, {style}: {each}" for each in suite.judge(found, counted[leg], EXPECTED[leg])]
     for problem in problems:
         print(f"! {problem}")
     print("conformance:", f"{len(problems)} problems" if problems else "as expected")
@@ -48,21 +50,27 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(leg: str, style: str, counted: set[str]) -> list[suite.Verdict]:
     """One leg in one style."""
-    with tempfile.TemporaryDirectory() as folder:
-        options = ["--requirements", suite.REVISION, "-o", folder, "--timeout", "120000"]
-        if leg == "server":
-            with serving(style) as url:
-                invoke("server", "--url", url, *options)
-        else:
-            invoke("client", "--command", f"{sys.executable} {HERE / 'client.py'} {style}", *options)
-        return suite.verdicts(Path(folder), f"{leg}-" if leg == "server" else "", counted)
+    if leg == "server":
+        with serving(style) as url:
+            return invoke(counted, "server", "--url", url, "--requirements", suite.REVISION)
+    arguments = ("client", "--command", f"{sys.executable} {HERE / 'client.py'} {style}")
+    found = invoke(counted, *arguments, "--requirements", suite.REVISION)
+    # The suite starts all its clients at once. One that a busy machine has starved gets a second chance, alone.
+    again: list[suite.Verdict] = []
+    for verdict in found:
+        if not verdict.ok and verdict.scenario not in EXPECTED["client"]:
+            only = ("--scenario", verdict.scenario, "--spec-version", suite.REVISION)
+            again += (replace(each, alone=True) for each in invoke(counted, *arguments, *only))
+    renewed = {verdict.scenario: verdict for verdict in again}
+    return [renewed.get(verdict.scenario, verdict) for verdict in found]
 
 
-def invoke(*arguments: str) -> None:
+def invoke(counted: set[str], leg: str, *arguments: str) -> list[suite.Verdict]:
     """Run the suite. Its exit code only repeats what its output folder says."""
-    log = Path(tempfile.gettempdir()) / f"conformance-{arguments[0]}.log"
-    with log.open("wb") as output:
-        subprocess.run(suite.command(*arguments), stdout=output, stderr=output, env=environment(), timeout=600)
+    with tempfile.TemporaryDirectory() as folder:
+        line = suite.command(leg, *arguments, "-o", folder, "--timeout", "120000")
+        subprocess.run(line, capture_output=True, env=environment(), timeout=600)
+        return suite.verdicts(Path(folder), "server-" if leg == "server" else "", counted)
 
 
 def environment() -> dict[str, str]:
@@ -101,10 +109,12 @@ def print_table(leg: str, style: str, found: Sequence[suite.Verdict]) -> None:
             "by the official SDK's OAuth provider" if verdict.scenario.startswith("auth/") else "",
             f"{verdict.warned} warnings" if verdict.warned else "",
             f"{verdict.skipped} skipped" if verdict.skipped else "",
+            "alone, after it had failed among others" if verdict.alone else "",
         ]
         print(f"  {verdict.scenario:<48} {mark:<7} {verdict.passed:>3}  {', '.join(filter(None, notes))}".rstrip())
-        for failure in verdict.failures if verdict.scored or verdict.warned else ():
-            print(f"      {failure[:200]}")
+        if verdict.scenario not in EXPECTED[leg]:
+            for failure in verdict.failures:
+                print(f"      {failure[:200]}")
     scored = [verdict for verdict in found if verdict.scored]
     print(f"  {sum(verdict.ok for verdict in scored)} of {len(scored)} scored scenarios pass")
 

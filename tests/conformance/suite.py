@@ -32,6 +32,7 @@ class Verdict:
     skipped: int
     failures: tuple[str, ...]
     scored: bool
+    alone: bool = False
 
     @property
     def ok(self) -> bool:
@@ -101,6 +102,8 @@ def verdicts(folder: Path, prefix: str, counted: Iterable[str]) -> list[Verdict]
         scenario = name[: name.rindex("-20")]
         checks = json.loads(path.read_text())
         by_status = [check["status"] for check in checks]
+        errors = path.with_name("stderr.txt")
+        last_words = errors.read_text(errors="replace").splitlines()[-1:] if errors.is_file() else []
         failures = tuple(
             f"{check['id']}: {check.get('errorMessage') or check.get('description', '')}"
             for check in checks
@@ -112,7 +115,7 @@ def verdicts(folder: Path, prefix: str, counted: Iterable[str]) -> list[Verdict]
             by_status.count("FAILURE"),
             by_status.count("WARNING"),
             by_status.count("SKIPPED"),
-            failures,
+            (*failures, *last_words) if failures else (),
             scenario in counted,
         )
     return list(found.values())
