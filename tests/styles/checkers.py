@@ -16,16 +16,23 @@ Findings = dict[str, dict[int, str]]
 """File name -> line -> what is wrong there."""
 
 
-def check(checker: str, folder: Path, files: Mapping[str, str], packages: Path) -> Findings:
-    """What `checker` in strict mode says of `files`, written to `folder`; they import from below `packages`."""
+def check(
+    checker: str, folder: Path, files: Mapping[str, str], packages: Path, package: Path | None = None
+) -> Findings:
+    """What `checker` in strict mode says of `files`, written to `folder`; they import from below `packages`.
+
+    With `package`, what it says of the files in this folder, too.
+    """
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
-    return {"mypy": _mypy, "basedpyright": _basedpyright}[checker](folder, list(files), packages)
+    paths = [*files, *([str(package)] if package else [])]
+    found = {"mypy": _mypy, "basedpyright": _basedpyright}[checker](folder, paths, packages)
+    return found if package else {name: lines for name, lines in found.items() if name in files}
 
 
-def _mypy(folder: Path, names: list[str], packages: Path) -> Findings:
+def _mypy(folder: Path, paths: list[str], packages: Path) -> Findings:
     run = _run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(folder / "cache"), *names],
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(folder / "cache"), *paths],
         folder,
         MYPYPATH=str(packages),
     )
@@ -38,9 +45,9 @@ def _mypy(folder: Path, names: list[str], packages: Path) -> Findings:
     return found
 
 
-def _basedpyright(folder: Path, names: list[str], packages: Path) -> Findings:
+def _basedpyright(folder: Path, paths: list[str], packages: Path) -> Findings:
     settings = {
-        "include": names,
+        "include": paths,
         "extraPaths": [str(packages)],
         "typeCheckingMode": "strict",
         "reportMissingModuleSource": False,
@@ -54,7 +61,7 @@ def _basedpyright(folder: Path, names: list[str], packages: Path) -> Findings:
         if finding["severity"] == "error":
             name = Path(finding["file"]).name
             found.setdefault(name, {})[finding["range"]["start"]["line"] + 1] = finding["message"]
-    assert report["summary"]["filesAnalyzed"] >= len(names), run.stdout + run.stderr
+    assert report["summary"]["filesAnalyzed"] >= len(paths), run.stdout + run.stderr
     return found
 
 

@@ -286,5 +286,5 @@ def test_type_checkers_accept_the_package(checker: str, made: Made, tmp_path: Pa
         lines.append(f"{style}_all: list[object] = [{', '.join(names)}]")
     folders = [str(f.parent) for f in (made.out / PACKAGE).rglob("types/__init__.py")]
     assert len(folders) == len(STYLES)
-    findings = check(checker, tmp_path, {"user.py": "\n".join(lines)}, made.out)
+    findings = check(checker, tmp_path, {"user.py": "\n".join(lines)}, made.out, made.out / PACKAGE)
     assert findings == {}
