@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import CoroutineType
 from typing import Any
 
@@ -87,7 +87,7 @@ class ServerSession:
             if outcome.__class__ is CoroutineType:
                 outcome = await isolated(outcome, on_suspend)
             elif inspect.isawaitable(outcome):
-                outcome = await outcome
+                outcome = await isolated(_awaited(outcome), on_suspend)
             return self._encode(route, outcome, request)
         except McpError:
             raise
@@ -208,6 +208,10 @@ class ServerSession:
             self.hub.discard(subscription)
         result = subscription.tagged({"resultType": "complete"})
         return self._surface.codec.decode(self._surface.resolve("SubscriptionsListenResult"), result)
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
 def _identified(result: dict[str, Any], identity: Mapping[str, Any]) -> dict[str, Any]:
