@@ -89,6 +89,14 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--class", dest="name", metavar="NAME", help="the class (default: from the file's name)")
     command.add_argument("--style", default="pydantic", help="the style of a new module (default: pydantic)")
     command.add_argument("--package", default="mcp_bindings", help="the package of a new module")
+    command = add(
+        "upgrade", _upgrade, "Move your code from one revision to another, and report what is yours to decide."
+    )
+    command.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="modules, or folders of them")
+    command.add_argument("--from", dest="old", required=True, metavar="A", help="the revision that the code uses")
+    command.add_argument("--to", dest="new", required=True, metavar="B", help="the revision that it shall use")
+    command.add_argument("--check", action="store_true", help="write nothing; exit 1 if there is anything to do")
+    command.add_argument("--diff", action="store_true", help="write nothing; print the changes")
     add("styles", _styles, "List the built-in styles and what they keep.")
     return parser
 
@@ -283,6 +291,30 @@ def _scaffold(arguments: argparse.Namespace) -> int:
     ]
     print(f"{file}: {'; '.join(summary) or 'nothing to add'}")
     return 1 if made.remarks else 0
+
+
+def _upgrade(arguments: argparse.Namespace) -> int:
+    from . import upgrade, usage
+    from .context import Revision
+    from .moves import moves
+
+    styles = [load_style(arguments.templates, name) for name in builtin_styles(arguments.templates)]
+    old, new = (build(source.load(arguments.schema, name)) for name in (arguments.old, arguments.new))
+    moved = moves(Revision(old, styles[0]), Revision(new, styles[0]))
+    found = [made for file in upgrade.modules(arguments.paths) if (made := upgrade.upgrade(file, moved))]
+    changed = [made for made in found if made.changed]
+    for made in changed:
+        if arguments.diff:
+            sys.stdout.writelines(made.unified())
+        elif not arguments.check:
+            usage.save(made.file, made.after)
+    for made in found:
+        for finding in made.findings:
+            print(f"{made.file}:{finding.line}: {finding.text}")
+    open_ends = sum(len(made.findings) for made in found)
+    done = "to change" if arguments.check or arguments.diff else "changed"
+    print(f"{len(changed)} files {done}, {open_ends} places to look at")
+    return 1 if open_ends or (arguments.check and changed) else 0
 
 
 def _tell(text: str) -> None:
