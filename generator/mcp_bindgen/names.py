@@ -15,7 +15,7 @@ _RESERVED_ATTRIBUTES = frozenset(
     {
         *("bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"),
         *("filled", "member", "self", "cls"),
-        *("get", "items", "keys", "values"),
+        *("extras", "get", "items", "keys", "values"),
         *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw"),
         *("schema", "schema_json", "update_forward_refs", "validate"),
     }

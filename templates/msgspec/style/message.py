@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from contextvars import ContextVar
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -471,11 +472,18 @@ def opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
     for key in extras:
         if key in layout(type(declared)):
             raise TypeError(f"{key!r} is a declared member of {type(declared).__name__}: give it as a keyword")
-    return _Opened(declared, extras)
+    return _stand_in(type(declared))(declared, extras)
+
+
+@lru_cache(maxsize=None)
+def _stand_in(cls: type[OpenMap]) -> type[_Opened]:
+    """`_Opened`, or a class of it in which members come before methods of dict that have their name."""
+    hidden = {name: property(attrgetter(f"_declared.{name}")) for name in cls.__struct_fields__ if hasattr(dict, name)}
+    return type("_Opened", (_Opened,), {"__slots__": (), **hidden}) if hidden else _Opened
 
 
 def _declared_part(value: OpenMap) -> OpenMap:
-    return cast(OpenMap, cast(Any, value)._declared if cast(Any, type(value)) is _Opened else value)
+    return cast(OpenMap, cast(Any, value)._declared if isinstance(value, _Opened) else value)
 
 
 # --- unions ------------------------------------------------------------------------------------------------------------
