@@ -7,9 +7,8 @@ from typing import Any
 
 import anyio
 import pytest
-from web import META, STYLES, Conversation, ask, asking, call, headers_for, make_server, message, scope_of
-
 from mcp_bindings.runtime import http
+from web import META, STYLES, Conversation, ask, asking, call, headers_for, make_server, message, scope_of
 
 pytestmark = pytest.mark.anyio
 
