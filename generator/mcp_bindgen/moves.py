@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import diff, ir, proxies
+from .build import ancestors
 from .context import Revision
 from .handlers import Side, handlers
 
@@ -46,6 +47,19 @@ class Moves:
             for f in before.fields
             for wire in [moved.get(f.wire, f.wire)]
         }
+
+    def changed(self, declaration: str, attribute: str, side: diff.Side) -> Iterator[str]:
+        """What changed about an attribute that stays, in words, where that breaks `side`."""
+        record = self.old.record(declaration)
+        if record is None or self.attributes(declaration).get(attribute) is None:
+            return
+        line = {record.name, *ancestors(self.old.protocol.declarations, record.name)}
+        subjects = {self.successor(name) for name in line}
+        wires = {f.wire for f in record.fields if self.old.attribute(record, f.wire) == attribute}
+        for change in self.found.changes:
+            told = change.text.startswith(("renamed", "now required"))
+            if change.subject in subjects and change.member in wires and side in change.breaks and not told:
+                yield f"{change.place}: {change.text}"
 
     def needed(self, declaration: str) -> tuple[str, ...]:
         """The attributes that a constructor did not need before and needs now, by their new names."""

@@ -213,7 +213,7 @@ class _Rewrite(cst.CSTTransformer):
         """The new name of an attribute of a value."""
         match owner:
             case None:
-                if name in self.moves.distinctive and not self.inference.source.names.get(node):
+                if name in self.moves.distinctive and not any(self.source.imported(node)):
                     member = self.moves.distinctive[name]
                     self.tell(node, f".{name}: if this is {member}, it is gone or renamed in {self.revision}")
                 return None
@@ -233,6 +233,8 @@ class _Rewrite(cst.CSTTransformer):
         for record in before:
             if self.moves.attributes(record.name).get(name, name) is None:
                 self.gone(node, f"{record.name}.{name}")
+            for change in self.moves.changed(record.name, name, "reading"):
+                self.tell(node, change)
         if new and all(self.has(self.moves.old, record, name) for record in before):
             for record in records(owner.new, self.moves.new):
                 if not self.has(self.moves.new, record, new):
@@ -265,6 +267,9 @@ class _Rewrite(cst.CSTTransformer):
             what = f"{call.method.name}(…)"
         else:
             return updated_node
+        for argument in original_node.args if type else ():
+            for change in self.moves.changed(type or "", argument.keyword.value, "writing") if argument.keyword else ():
+                self.tell(argument, change)
         pairs = zip(original_node.args, updated_node.args, strict=True)
         arguments = [self.argument(arg, new, table, what) for arg, new in pairs]
         given = {argument.keyword.value for argument in arguments if argument.keyword}

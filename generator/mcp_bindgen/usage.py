@@ -59,10 +59,17 @@ class Source:
         return next(self.places(node), None)
 
     def places(self, node: cst.CSTNode) -> Iterator[Place]:
+        for name in self.imported(node):
+            place = place_of(name)
+            if place is not None:
+                yield place
+
+    def imported(self, node: cst.CSTNode) -> Iterator[str]:
+        """The dotted names that the node stands for by way of an import."""
         found = self.names.get(node, ())
         for name in found() if callable(found) else found:  # libcst works them out when they are asked for
-            if name.source is QualifiedNameSource.IMPORT and (place := place_of(name.name)):
-                yield place
+            if name.source is QualifiedNameSource.IMPORT:
+                yield name.name
 
 
 def place_of(dotted: str) -> Place | None:
