@@ -22,7 +22,6 @@ from ..runtime.frames import Frame, envelope
 from ..runtime.frames import parse as parse_frame
 from ..runtime.parsing import InvalidJSON, parse_json
 from ..runtime.unset import UNSET
-from .repair import mend
 from .message import (
     Declared,
     Message,
@@ -36,6 +35,7 @@ from .message import (
     replaced,
     write,
 )
+from .repair import mend
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Message)
@@ -123,7 +123,7 @@ class Codec:
             frame.payload = bytes(frame.payload)  # only now: it must not keep the rest of the message alive
         return frame
 
-    # --- where msgspec decides ----------------------------------------------------------------------------------------
+    # --- where msgspec decides ---------------------------------------------------------------------------------------
 
     def _json_decoder(self) -> DecodeJSON:
         # A closure over a plain dict rather than a method: for a small message the difference is a tenth of its time.
@@ -148,7 +148,7 @@ class Codec:
             self._readers[type] = _refuse if _has_opaque(type) else reader(type)
         return self._readers[type]
 
-    # --- where msgspec does not decide --------------------------------------------------------------------------------
+    # --- where msgspec does not decide -------------------------------------------------------------------------------
 
     def _settle(self, type: Any, data: bytes | str, error: Exception) -> Any:
         """What `data` is after all, when msgspec has refused it."""
@@ -198,7 +198,7 @@ class Codec:
         except _REFUSED:
             return NOT_BUILT
 
-    # --- names --------------------------------------------------------------------------------------------------------
+    # --- names -------------------------------------------------------------------------------------------------------
 
     def _class(self, definition: str) -> type[Message]:
         return cast("type[Message]", getattr(self._types, self._renamed.get(definition, definition)))
@@ -243,7 +243,7 @@ def _refuse(value: object) -> Any:
     raise Refused("left to the reference decoder")
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON -----------------------------------------------------------------------------------------------------------
 
 _parse: Final = Decoder().decode
 

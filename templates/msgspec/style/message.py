@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from contextvars import ContextVar
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from operator import attrgetter
 from types import UnionType
 from typing import (
@@ -20,7 +20,6 @@ from typing import (
     Any,
     Literal,
     NoReturn,
-    Optional,
     TypeAlias,
     TypeVar,
     Union,
@@ -75,11 +74,11 @@ M = TypeVar("M", bound="Message")
 _new: Callable[..., Any] = StructMeta.__call__
 
 
-# --- the vocabulary of class bodies ------------------------------------------------------------------------------------
+# --- the vocabulary of class bodies ---------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
-    Opt: TypeAlias = Optional[T]
-    OrUnset: TypeAlias = Union[T, UnsetType]
+    Opt: TypeAlias = T | None
+    OrUnset: TypeAlias = T | UnsetType
     OrMessage: TypeAlias = Union[T, "Message"]
     Lone: TypeAlias = Annotated[T, "tagged"]
     from typing import Annotated as Merged
@@ -115,7 +114,9 @@ else:
 
         def __class_getitem__(cls, parameters):
             union, plan = parameters
-            return _Planned(f"OneOf[{' | '.join(map(_name, get_args(union)))}]", (), {"arms": get_args(union), "plan": plan})
+            return _Planned(
+                f"OneOf[{' | '.join(map(_name, get_args(union)))}]", (), {"arms": get_args(union), "plan": plan}
+            )
 
     class Merged:
         """`Merged[A | B, plan]`: the same for records that one key tells apart and that are otherwise alike.
@@ -159,7 +160,7 @@ def member(wire: str, *, default: object = NODEFAULT, kw_only: bool = True) -> A
     return field(name=wire, default=default)
 
 
-# --- records -----------------------------------------------------------------------------------------------------------
+# --- records --------------------------------------------------------------------------------------------------------
 
 _CONFIG: Mapping[str, Any] = {
     "frozen": True,
@@ -264,7 +265,7 @@ def _check_constants(cls: MessageMeta, members: Mapping[str, Any]) -> None:
             raise TypeError(f"{cls.__name__}.{attribute} is always {cls.__fill__[attribute]!r}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _constants(cls: MessageMeta) -> frozenset[str]:
     """The attributes that have one possible value, which is filled in."""
     types = {info.name: info.type for info in struct_fields(cast("type[Struct]", cls))}
@@ -279,7 +280,7 @@ def _check_finite(cls: MessageMeta, members: Mapping[str, Any]) -> None:
             check_finite(value)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _free(cls: MessageMeta) -> tuple[str, ...]:
     """The attributes whose values may have a float somewhere that no message of its own has checked."""
     return tuple(info.name for info in struct_fields(cast("type[Struct]", cls)) if _may_hold_float(info.type))
@@ -322,7 +323,7 @@ def _camel(attribute: str) -> str:
     return head + "".join(part[:1].upper() + part[1:] for part in tail)
 
 
-# --- open maps ---------------------------------------------------------------------------------------------------------
+# --- open maps ------------------------------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     _Mapping = Mapping[str, Any]
@@ -389,7 +390,7 @@ cast(Any, Mapping).register(OpenMap)
 _REQUIRED = object()
 
 
-@lru_cache(maxsize=None)
+@cache
 def layout(cls: type[Message]) -> Mapping[str, tuple[str, object]]:
     """The members of a record: wire key -> attribute, and the value that means absent."""
     attributes = cls.__struct_fields__
@@ -410,7 +411,10 @@ class _Opened(dict[str, Any]):
     _declared: OpenMap
 
     def __init__(self, declared: OpenMap, extras: Mapping[str, Any]) -> None:
-        members = ((wire, getattr(declared, attribute), default) for wire, (attribute, default) in layout(type(declared)).items())
+        members = (
+            (wire, getattr(declared, attribute), default)
+            for wire, (attribute, default) in layout(type(declared)).items()
+        )
         super().__init__((wire, value) for wire, value, default in members if value is not default)
         super().update(extras)
         object.__setattr__(self, "_declared", declared)
@@ -475,7 +479,7 @@ def opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
     return _stand_in(type(declared))(declared, extras)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _stand_in(cls: type[OpenMap]) -> type[_Opened]:
     """`_Opened`, or a class of it in which members come before methods of dict that have their name."""
     hidden = {name: property(attrgetter(f"_declared.{name}")) for name in cls.__struct_fields__ if hasattr(dict, name)}
@@ -486,10 +490,10 @@ def _declared_part(value: OpenMap) -> OpenMap:
     return cast(OpenMap, cast(Any, value)._declared if isinstance(value, _Opened) else value)
 
 
-# --- unions ------------------------------------------------------------------------------------------------------------
+# --- unions ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def _untagged(tag_field: str) -> type[Struct]:
     def refuse(self: Struct) -> NoReturn:
         raise ValueError("not a tag")
@@ -504,7 +508,7 @@ def required_tag(type: Any) -> Any:
     msgspec asks for a record's tag in unions only, so this makes one, with a record that nothing decodes to.
     """
     tag = type.__struct_config__.tag_field if isinstance(type, StructMeta) else None
-    return type if tag is None else Union[type, _untagged(tag)]
+    return type if tag is None else type | _untagged(tag)
 
 
 class _Planned(type):
@@ -531,7 +535,7 @@ def read_planned(type: Any, value: Any) -> Any:
     return read(write(value))  # faster than msgspec.convert, which looks at the type anew each time
 
 
-@lru_cache(maxsize=None)
+@cache
 def _readers(type: _Planned) -> Mapping[str, Callable[[bytes], Any]]:
     """Label -> how to read that arm. One that needs more than msgspec (an opaque one) is left to the slow path."""
     arms: dict[str, Any] = {}
@@ -594,7 +598,7 @@ def _name(type: Any) -> str:
     return getattr(type, "__name__", None) or repr(type)
 
 
-# --- merged records ----------------------------------------------------------------------------------------------------
+# --- merged records -------------------------------------------------------------------------------------------------
 
 _merged: dict[tuple[type[Message], ...], type[Message]] = {}
 _narrow: dict[type, Callable[[Any], Any]] = {}
@@ -651,7 +655,7 @@ def narrow_member(owner: Message, attribute: str) -> None:
         force_setattr(owner, attribute, narrow(value))
 
 
-# --- opaque objects ----------------------------------------------------------------------------------------------------
+# --- opaque objects -------------------------------------------------------------------------------------------------
 
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 

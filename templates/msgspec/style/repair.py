@@ -1,17 +1,16 @@
 """A short cut for two things that msgspec refuses and JSON Schema does not, both everyday: extra keys in an open map
 (trace context in `_meta`), and integers that arrive as `2.0`.
 
-msgspec says where it stumbled. The place is mended in the parsed value, the value converted again, and extra keys are
-put back into the result. This decides nothing: msgspec still checks everything else, and what cannot be mended is left
-to the reference decoder.
+They are mended in the parsed value, the value is converted again, and extra keys are put back into the result. This
+decides nothing: msgspec still checks everything else, and what cannot be mended is left to the reference decoder.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, Final, TypeAlias, get_args, get_origin
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, TypeAlias
 
 from msgspec import StructMeta, ValidationError, convert
 from msgspec.structs import fields as struct_fields
@@ -20,82 +19,84 @@ from msgspec.structs import force_setattr
 from ..runtime.decoding import NOT_BUILT
 from .message import OpenMap, layout, opened, read_planned, required_tag
 
-Step: TypeAlias = "str | int"
+Place: TypeAlias = tuple[tuple[str, str], ...]
+"""Where something is in a record: wire key and attribute of each step."""
 
-_STUMBLE: Final = re.compile(
-    r"(?:Object contains unknown (field) `.*?`|Expected `.*?`, got `float`)(?: - at `\$(.*)`)?", re.DOTALL
-)
-# Wire keys with a dot have the form `com.example/name`; a key inside free-form data is never where msgspec stumbles.
-_STEP: Final = re.compile(r"\.((?:[^.\[/]+\.)+[^.\[/]*/[^.\[]*|[^.\[]*)|\[([0-9]+)\]")
+_EXTRA: Final = "Object contains unknown field"
+_FLOAT: Final = re.compile(r"Expected `.*`, got `float` - at `\$(.*)`", re.DOTALL)
+_NEXT: Final = re.compile(r"[.\[]")
+_INDEX: Final = re.compile(r"\[[0-9]+\]")
 _ATTEMPTS: Final = 8
 
 
 def mend(type: Any, value: Any, error: Exception) -> Any:
     """The typed value for a parsed one that msgspec refused with `error`, or NOT_BUILT. Changes `value`."""
     target = required_tag(type)
-    removed: list[tuple[tuple[Step, ...], Mapping[str, Any]]] = []
+    removed: list[tuple[Place, dict[str, Any]]] = []
     for _ in range(_ATTEMPTS):
-        stumble = _STUMBLE.fullmatch(str(error))
-        path = _path(value, stumble[2] or "") if stumble else None
-        if stumble is None or path is None:
-            return NOT_BUILT
-        if stumble[1]:
-            extras = _take_extras(type, value, path)
+        text = str(error)
+        if text.startswith(_EXTRA):
+            extras = list(_take_extras(type, value))
             if not extras:
                 return NOT_BUILT
-            removed.append((path, extras))
-        elif not _make_integer(value, path):
+            removed += extras
+        elif not _make_integer(value, text):
             return NOT_BUILT
         try:
             built: Any = convert(value, target, dec_hook=read_planned)
         except ValidationError as next_error:
             error = next_error
         else:
-            for place, keys in sorted(removed, key=lambda entry: -len(entry[0])):
+            for place, keys in removed:
                 built = _put_back(built, place, keys)
             return built
     return NOT_BUILT
 
 
-def _path(value: Any, text: str) -> tuple[Step, ...] | None:
-    """`.params._meta` or `.tools[3]` as steps into `value`. None if it leads nowhere."""
-    steps: list[Step] = []
-    position = 0
-    while position < len(text):
-        found = _STEP.match(text, position)
-        if found is None:
-            return None
-        step: Any = int(found[2]) if found[2] else found[1]
-        try:
-            value = value[step]
-        except (LookupError, TypeError):
-            return None
-        steps.append(step)
-        position = found.end()
-    return tuple(steps)
+def _take_extras(type: Any, value: Any) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Remove the undeclared keys of the open maps in `value`, inner maps first."""
+    for place, declared in _open_maps(type):
+        found: Any = value
+        for wire, _ in place:
+            found = found.get(wire) if found.__class__ is dict else None
+        if found.__class__ is dict and not found.keys() <= declared:
+            yield place, {key: found.pop(key) for key in [key for key in found if key not in declared]}
 
 
-def _take_extras(type: Any, value: Any, path: tuple[Step, ...]) -> dict[str, Any]:
-    """Remove the undeclared keys of the open map at `path`; none if that is not what the type has there."""
-    for step in path:
-        value = value[step]
-        if isinstance(step, int):
-            type = get_args(type)[0] if get_origin(type) is list else None
-        else:
-            type = _types(type).get(step) if isinstance(type, StructMeta) else None
-    if not isinstance(type, StructMeta) or not issubclass(type, OpenMap):
-        return {}
-    return {key: value.pop(key) for key in [key for key in value if key not in layout(type)]}
+@cache
+def _open_maps(type: Any) -> tuple[tuple[Place, frozenset[str]], ...]:
+    """The open maps of a record and of the records in it, inner ones first, with their declared keys.
+
+    Not those behind lists, maps and unions: they are rare, and the reference decoder finds them.
+    """
+
+    def search(cls: Any, place: Place, outer: tuple[Any, ...]) -> Iterator[tuple[Place, frozenset[str]]]:
+        if not isinstance(cls, StructMeta) or cls in outer:
+            return
+        for info in struct_fields(cls):  # type: ignore[arg-type]
+            yield from search(info.type, (*place, (info.encode_name, info.name)), (*outer, cls))
+        if issubclass(cls, OpenMap):
+            yield place, frozenset(layout(cls))
+
+    return tuple(search(type, (), ()))
 
 
-@lru_cache(maxsize=None)
-def _types(cls: Any) -> Mapping[str, Any]:
-    """Wire key -> type."""
-    return {info.encode_name: info.type for info in struct_fields(cls)}
+def _put_back(built: Any, place: Place, extras: dict[str, Any]) -> Any:
+    """`built` with `extras` in the open map at `place`."""
+    if not place:
+        return opened(built, extras)
+    owner = built
+    for _, attribute in place[:-1]:
+        owner = getattr(owner, attribute)
+    attribute = place[-1][1]
+    force_setattr(owner, attribute, opened(getattr(owner, attribute), extras))
+    return built
 
 
-def _make_integer(value: Any, path: tuple[Step, ...]) -> bool:
-    """Replace a float without a fraction by its integer; false if it is none."""
+def _make_integer(value: Any, text: str) -> bool:
+    """Where msgspec did not expect a float, make it an integer; false if it has a fraction or cannot be found."""
+    found = _FLOAT.fullmatch(text)
+    path = _path(value, found[1]) if found else None
     if not path:
         return False
     for step in path[:-1]:
@@ -107,16 +108,22 @@ def _make_integer(value: Any, path: tuple[Step, ...]) -> bool:
     return True
 
 
-def _put_back(built: Any, path: tuple[Step, ...], extras: Mapping[str, Any]) -> Any:
-    """`built` with the open map at `path` having `extras`."""
-    owner, place = built, built
-    for step in path:
-        owner = place
-        place = place[step] if isinstance(step, int) else getattr(place, layout(place.__class__)[step][0])
-    if not path:
-        return opened(place, extras)
-    if isinstance(path[-1], int):
-        owner[path[-1]] = opened(place, extras)
-    else:
-        force_setattr(owner, layout(owner.__class__)[path[-1]][0], opened(place, extras))
-    return built
+def _path(value: Any, text: str) -> list[Any] | None:
+    """`.params._meta` or `.tools[3]` as steps into `value`. None if it leads nowhere."""
+    steps: list[Any] = []
+    position = 0
+    while position < len(text):
+        end = position
+        while True:  # a key may have dots in it
+            end = next((found.start() for found in _NEXT.finditer(text, end + 1)), len(text))
+            part = text[position:end]
+            step: Any = int(part[1:-1]) if _INDEX.fullmatch(part) else part[1:]
+            try:
+                value = value[step]
+                break
+            except (LookupError, TypeError):
+                if end == len(text):
+                    return None
+        steps.append(step)
+        position = end
+    return steps
