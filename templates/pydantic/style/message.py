@@ -192,9 +192,10 @@ class Message(BaseModel, metaclass=MessageMeta):
         @classmethod
         def __get_pydantic_core_schema__(cls, source, handler):
             schema = handler(source)
-            fields = handler.resolve_ref_schema(schema)["schema"].get("fields", {})
-            for field in fields.values():
-                _settle_unions(field["schema"])
+            members = handler.resolve_ref_schema(schema)["schema"]
+            for field in members["fields"].values():
+                _settle(field["schema"], handler)
+            members["extras_schema"] = _free_form(handler)
             return schema
 
         def __eq__(self, other):
@@ -208,23 +209,21 @@ class Message(BaseModel, metaclass=MessageMeta):
                     yield name, value
             yield from (self.__pydantic_extra__ or {}).items()
 
+        def __str__(self):
+            return repr(self)
+
         def __replace__(self, /, **changes):
             return replaced(self, changes)
-
-
-def _settle_unions(schema: Any) -> None:
-    """Let pydantic take the first arm that fits: where there is no `OneOf`, arms differ in their JSON kind."""
-    while schema["type"] in ("default", "list", "dict"):
-        schema = schema.get("schema") or schema.get("items_schema") or schema.get("values_schema") or {"type": "any"}
-    if schema["type"] == "union":
-        schema |= {"mode": "left_to_right", "serialization": _BY_TYPE}
 
 
 @lru_cache(maxsize=None)
 def layout(cls: type[Message]) -> Mapping[str, tuple[str, object]]:
     """The members of a record: wire key -> attribute, and the value that means absent."""
-    fields = cls.__pydantic_fields__
-    return {cast(str, field.serialization_alias or _camel(name)): (name, field.default) for name, field in fields.items()}
+    members: dict[str, tuple[str, object]] = {}
+    for name, field in cls.__pydantic_fields__.items():
+        wire = field.serialization_alias
+        members[_camel(name) if wire is None else wire] = (name, field.default)
+    return members
 
 
 def construct(cls: type[M], members: Mapping[str, Any], extras: Mapping[str, Any]) -> M:
@@ -311,6 +310,90 @@ class OpenMap(Message, Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(_present(self)) + len(self.extras)
+
+
+# --- free-form data ----------------------------------------------------------------------------------------------------
+
+
+class _Json:
+    """Any JSON value, with finite numbers only."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        inner = core_schema.definition_reference_schema
+        # Sorted by what is dear to refuse: pydantic copies what an arm refuses into an error.
+        kinds = [
+            core_schema.dict_schema(core_schema.str_schema(strict=True), inner(cls.__qualname__), strict=True),
+            core_schema.str_schema(strict=True),
+            core_schema.list_schema(inner(cls.__qualname__), strict=True),
+            core_schema.int_schema(strict=True),
+            core_schema.bool_schema(strict=True),
+            core_schema.none_schema(),
+            _float(core_schema.float_schema(allow_inf_nan=False, strict=True)),
+        ]
+        return core_schema.union_schema(kinds, mode="left_to_right", ref=cls.__qualname__, serialization=_BY_TYPE)
+
+
+def _float(schema: CoreSchema) -> CoreSchema:
+    """A float schema that takes nothing else: pydantic reads a Decimal as well."""
+    is_float = core_schema.is_instance_schema(float)
+    return core_schema.json_or_python_schema(schema, core_schema.chain_schema([is_float, schema]))
+
+
+def _literal(schema: Any) -> CoreSchema:
+    """A literal schema that asks for the type as well: pydantic reads true as 1."""
+    kind = core_schema.bool_schema if isinstance(schema["expected"][0], bool) else core_schema.int_schema
+    return core_schema.chain_schema([kind(strict=True), schema])
+
+
+def _free_form(handler: GetCoreSchemaHandler) -> CoreSchema:
+    schema = handler.generate_schema(_Json)
+    schema["serialization"] = _BY_TYPE
+    return schema
+
+
+class FreeForm:
+    """`Annotated[T, FreeForm()]`: `T` as records would have it for a member."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        _settle(schema, handler)
+        return schema
+
+
+def _settle(schema: Any, handler: GetCoreSchemaHandler) -> None:
+    """Make the schema of a member, in place, say what pydantic leaves open.
+
+    Any value is any JSON value. Arms of a union without `OneOf` differ in their JSON kind: the first that fits is it.
+    """
+    match schema["type"]:
+        case "any":
+            schema |= _free_form(handler)
+        case "float":
+            _replace(schema, _float(schema.copy()))
+        case "literal" if not isinstance(schema["expected"][0], str):
+            _replace(schema, _literal(schema.copy()))
+        case "default":
+            _settle(schema["schema"], handler)
+        case "list" | "dict":
+            inner = schema["items_schema" if schema["type"] == "list" else "values_schema"]
+            _settle(inner, handler)
+            if "serialization" in inner:
+                schema["serialization"] = _BY_TYPE
+        case "union":
+            for choice in schema["choices"]:
+                _settle(choice, handler)
+            schema |= {"mode": "left_to_right", "serialization": _BY_TYPE}
+        case "tagged-union":
+            for choice in schema["choices"].values():
+                _settle(choice, handler)
+        case _:
+            pass
+
+
+def _replace(schema: dict[str, Any], other: CoreSchema) -> None:
+    schema.clear()
+    schema.update(other)
 
 
 # --- unions ------------------------------------------------------------------------------------------------------------
@@ -477,7 +560,8 @@ class Declared:
         self.optional = optional
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check, serialization=_BY_TYPE)
+        members = core_schema.dict_schema(core_schema.str_schema(), _free_form(handler))
+        return core_schema.no_info_after_validator_function(self.check, members, serialization=_BY_TYPE)
 
     def check(self, value: Any) -> Any:
         """`value` itself if its declared members are what they should be. Raises ValueError otherwise."""
