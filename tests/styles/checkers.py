@@ -10,32 +10,31 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from conftest import ROOT
+
 CHECKERS = ("mypy", "basedpyright")
+
+_CACHE = ROOT / ".mypy_cache" / "users"
+"""What mypy knows of the libraries, from the last time: it takes longer to read them than to check a user's file."""
 
 Findings = dict[str, dict[int, str]]
 """File name -> line -> what is wrong there."""
 
 
-def check(
-    checker: str, folder: Path, files: Mapping[str, str], packages: Path, package: Path | None = None
-) -> Findings:
+def check(checker: str, folder: Path, files: Mapping[str, str], packages: Path, *also: Path) -> Findings:
     """What `checker` in strict mode says of `files`, written to `folder`; they import from below `packages`.
 
-    With `package`, what it says of the files in this folder, too.
+    And of what is in the folders `also`; nothing of what is imported otherwise.
     """
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
-    paths = [*files, *([str(package)] if package else [])]
-    found = {"mypy": _mypy, "basedpyright": _basedpyright}[checker](folder, paths, packages)
-    return found if package else {name: lines for name, lines in found.items() if name in files}
+    paths = [*files, *map(str, also)]
+    return {"mypy": _mypy, "basedpyright": _basedpyright}[checker](folder, paths, packages)
 
 
 def _mypy(folder: Path, paths: list[str], packages: Path) -> Findings:
-    run = _run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(folder / "cache"), *paths],
-        folder,
-        MYPYPATH=str(packages),
-    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--follow-imports=silent"]
+    run = _run([*command, "--cache-dir", str(_CACHE), *paths], folder, MYPYPATH=str(packages))
     found: Findings = {}
     for line in run.stdout.splitlines():
         match = re.match(r"(.+?):(\d+): error: (.*)", line)

@@ -122,9 +122,19 @@ def _members(types: ModuleType, name: str) -> dict[str, Any]:
         members |= _members(types, base.id) if base.id in _parsed(types) else {}
     for statement, following in zip(node.body, [*node.body[1:], None], strict=True):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            default = "" if statement.value is None else ast.unparse(statement.value)
-            members[statement.target.id] = (default, _docstring(following))
+            members[statement.target.id] = (_default(statement.value), _docstring(following))
     return members | {"": ast.get_docstring(node)}
+
+
+def _default(node: ast.expr | None) -> str:
+    """What constructors take for a member that is left out; empty if it must not be. Wire names are not of interest."""
+    match node:
+        case None:
+            return ""
+        case ast.Call(func=ast.Name(id="member"), keywords=keywords):
+            return ast.unparse(keywords[0].value) if keywords else ""
+        case _:
+            return ast.unparse(node)
 
 
 def _docstring(node: ast.stmt | None) -> str:

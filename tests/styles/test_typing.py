@@ -195,17 +195,19 @@ def marked(text: str) -> set[int]:
     return {number for number, line in enumerate(text.splitlines(), 1) if line.endswith("# error")}
 
 
-@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_users_are_told_when_they_are_wrong(style: str, checker: str, tmp_path: Path) -> None:
-    """One run per style and checker over both files: the right one passes, the wrong one fails where it says so."""
+def test_users_are_told_when_they_are_wrong(checker: str, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """The right file passes, the wrong one fails where it says so and nowhere else; in every style."""
     package = importlib.import_module("mcp_bindings")
     assert package.__file__ is not None
-    files = {name: text.format(style=style) for name, text in {"right.py": RIGHT, "wrong.py": WRONG}.items()}
+    texts = {"right": RIGHT, "wrong": WRONG}
+    files = {f"{name}_{style}.py": text.format(style=style) for name, text in texts.items() for style in STYLES}
     found = check(checker, tmp_path, files, Path(package.__file__).parent.parent)
-    assert found.get("right.py", {}) == {}
-    told = found.get("wrong.py", {})
-    lines = WRONG.splitlines()
-    unexpected = {f"{number}: {lines[number - 1]}": told[number] for number in sorted(told.keys() - marked(WRONG))}
-    missed = [f"{number}: {lines[number - 1]}" for number in sorted(marked(WRONG) - told.keys())]
-    assert (unexpected, missed) == ({}, [])
+    for style in STYLES:
+        with subtests.test(style):
+            assert found.get(f"right_{style}.py", {}) == {}
+            told = found.get(f"wrong_{style}.py", {})
+            lines = WRONG.splitlines()
+            unexpected = {f"{n}: {lines[n - 1]}": told[n] for n in sorted(told.keys() - marked(WRONG))}
+            missed = [f"{n}: {lines[n - 1]}" for n in sorted(marked(WRONG) - told.keys())]
+            assert (unexpected, missed) == ({}, [])
