@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterable
@@ -46,9 +47,7 @@ def write(address: str, text: str) -> None:
     """Keep `text`. A cache that cannot be written is only slow, so errors are ignored."""
     file = folder() / address[:2] / address
     temporary = file.with_suffix(f".{os.getpid()}")
-    try:
+    with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(text, "utf-8")
         temporary.replace(file)
-    except OSError:
-        temporary.unlink(missing_ok=True)

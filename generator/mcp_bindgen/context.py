@@ -57,6 +57,12 @@ class Revision:
         """The package of the revision, `v2026_07_28`."""
         return names.module(self.protocol.revision)
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether the revision has what clients and servers are made of, or is a mere set of types."""
+        needed = {"ClientCapabilities", "ServerCapabilities", "Implementation"}
+        return bool(self.protocol.methods) and needed <= self.protocol.declarations.keys()
+
     def declaration(self, name: str) -> ir.Declaration:
         return self.protocol.declarations[name]
 
@@ -205,7 +211,7 @@ class Imports:
         """Import `name` from `module` (or the module itself) and return how to write it."""
         local = name or module.rpartition(".")[2] or module
         if local in self.taken:
-            local += "_"
+            local = f"_{local}"
         (self.checking if checking else self.lines)[module, name] = local
         return local
 

@@ -40,12 +40,19 @@ def compare(files: Mapping[Path, str], out: Path) -> Difference:
 
 
 def unified(files: Mapping[Path, str], out: Path, difference: Difference) -> Iterator[str]:
-    """A unified diff from the disk to what would be generated, then the orphans."""
+    """A unified diff from the disk to what would be generated, then the orphans. Every path is named."""
     for path in (*difference.changed, *difference.missing):
-        old = (out / path).read_text("utf-8", "replace").splitlines(True) if path in difference.changed else []
-        yield from difflib.unified_diff(old, files[path].splitlines(True), f"{out / path}", f"{path} (generated)")
+        old = (out / path).read_bytes().decode("utf-8", "replace") if path in difference.changed else ""
+        names = (str(out / path), f"{path} (generated)")
+        lines = list(difflib.unified_diff(_lines(old), _lines(files[path]), *names))
+        yield from lines or [f"missing: {out / path} is empty, and has to be there\n"]
     for path in difference.orphans:
         yield f"orphan: {out / path} is marked as generated, and nothing generates it any more\n"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines by newline alone, so that other line ends show."""
+    return [f"{line}\n" for line in text.replace("\r", "\\r").removesuffix("\n").split("\n")] if text else []
 
 
 def write(files: Mapping[Path, str], out: Path, difference: Difference) -> None:
@@ -65,7 +72,9 @@ def write(files: Mapping[Path, str], out: Path, difference: Difference) -> None:
             _drop_empty(out, (out / path).parent)
     except OSError as error:
         raise BindgenError(
-            str(error.filename or out), f"cannot be written ({error.strerror})", "free the path, then run it again"
+            str(error.filename2 or error.filename or out),
+            f"cannot be written ({error.strerror})",
+            "free the path, then run it again",
         ) from None
     finally:
         for temporary, _ in staged:

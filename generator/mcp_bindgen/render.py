@@ -131,6 +131,8 @@ def _folder(scope: _Scope, folder: str, out: Path, page: Mapping[str, Any]) -> d
             files |= _one(scope, f"{folder}/{relative.as_posix()}", out / relative.with_suffix(""), page)
         else:
             text = file.read_text("utf-8")
+            if scope.target.runtime:  # a style's own modules say where the runtime is relative to themselves
+                text = text.replace("from ..runtime", f"from {scope.target.runtime}")
             files[out / relative] = _marked(text, relative.name, file, scope.layers.templates, scope.revision)
     return files
 
@@ -153,6 +155,8 @@ def _one(
         raise BindgenError(
             _template_line(error, template), f"template: {error.message or type(error).__name__}"
         ) from None
+    if not text.strip() and path.suffix == ".py":
+        return {}  # the template has nothing to say of this protocol
     text = text.replace(IMPORTS, imports.block())
     file = Path(loaded.filename or template)
     return {path: _marked(text, path.name, file, scope.layers.templates, revision)}
@@ -219,17 +223,18 @@ def docstring(text: str, indent: int = 0) -> str:
     text = text.strip()
     if not text:
         return ""
-    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    safe = "".join(
-        char if char in "\n\t" or char.isprintable() else char.encode("unicode_escape").decode() for char in safe
-    )
-    if safe.endswith('"'):
-        safe = safe[:-1] + '\\"'
+    safe = "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in _escaped(text))
     pad = " " * indent
     lines = _wrapped(safe.split("\n"), LINE_LENGTH - indent - 6)
     body = "\n".join(pad + line if line and number else line for number, line in enumerate(lines))
     closing = f"\n{pad}" if len(lines) > 1 else ""
     return f'"""{body}{closing}"""'
+
+
+def _escaped(text: str) -> str:
+    """Backslashes, and the quotes that would end the literal, escaped."""
+    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return safe[:-1] + '\\"' if safe.endswith('"') and not safe.endswith('\\"') else safe
 
 
 def _wrapped(lines: Iterable[str], width: int) -> list[str]:
