@@ -54,9 +54,7 @@ class RedisNotifier:
         pause = FIRST_PAUSE
         while True:
             try:
-                async with redis.asyncio.from_url(
-                    self._url, socket_connect_timeout=PROBE, socket_timeout=2 * PROBE
-                ) as connection, connection.pubsub() as subscription:
+                async with self._connect() as connection, connection.pubsub() as subscription:
                     await subscription.subscribe(self._channel)
                     self._found()
                     pause = FIRST_PAUSE
@@ -67,6 +65,9 @@ class RedisNotifier:
                 self._lose(failures.exceptions[0])
             await anyio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _connect(self) -> Any:
+        return redis.asyncio.from_url(self._url, socket_connect_timeout=PROBE, socket_timeout=2 * PROBE)
 
     async def _send(self, connection: Any) -> None:
         while True:
