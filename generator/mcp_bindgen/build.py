@@ -9,7 +9,7 @@ from typing import Any
 
 from . import ir, unions
 from .document import is_object
-from .errors import BindgenError, Unranked
+from .errors import BindgenError, RecursiveAlias, Unranked
 from .inheritance import infer, merge_hoisted
 from .methods import method_table
 from .overlay import Overlay
@@ -29,6 +29,7 @@ def build(schema: Schema) -> ir.Protocol:
     walk = _Walk(schema)
     for name in schema.corrected[schema.section]:
         walk.definition(name)
+    _refuse_recursion(walk)
     declarations = _deprecate(_fill(walk.declared), overlay)
     declarations = merge_hoisted(infer(declarations, overlay))
     declarations = _fill_derived(declarations, overlay)
@@ -228,6 +229,26 @@ def _reading_order(fields: Mapping[str, ir.Field]) -> tuple[ir.Field, ...]:
         return (member.wire == "_meta", not constant, not member.required)
 
     return tuple(sorted(fields.values(), key=key))
+
+
+def _refuse_recursion(walk: _Walk) -> None:
+    """No alias may contain itself by way of aliases only: hardly any language can say that."""
+    aliases = {name: d for name, d in walk.declared.items() if isinstance(d, ir.Alias)}
+
+    def below(name: str) -> set[str]:
+        seen: set[str] = set()
+        queue = [name]
+        while queue:
+            found = {used for used in ir.references(aliases[queue.pop()].type) if used in aliases} - seen
+            seen |= found
+            queue += found
+        return seen
+
+    knots = [name for name in aliases if name in below(name)]
+    for name in sorted(knots, key=lambda knot: not isinstance(aliases[knot].type, ir.Union))[:1]:
+        definition = aliases[name].owner or name
+        at, old = walk.pointer(definition), walk.target(definition)
+        raise RecursiveAlias(walk.schema.file, walk.schema.overlay.file, at, old)
 
 
 # --- facts of the overlay --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from . import ir, names, renamed, samples, source
 from .build import build
 from .document import is_array
-from .errors import BindgenError, StaleEntry, Unranked
+from .errors import BindgenError, RecursiveAlias, StaleEntry, Unranked
 from .overlay import parse_overlay
 
 Document = dict[str, Any]
@@ -223,6 +223,16 @@ class _Work:
                 self.drop(stale)
             except Unranked as unranked:
                 self.rank(unranked)
+            except RecursiveAlias as recursive:
+                self.unknot(recursive)
+
+    def unknot(self, recursive: RecursiveAlias) -> None:
+        """Propose that a type which contains itself is any JSON value: what else could it be."""
+        text = "it contains itself; read as any JSON value."
+        entry: Document = {"pointer": recursive.pointer, "old": recursive.old, "new": {}, "reason": f"Proposed: {text}"}
+        self.overlay.setdefault("corrections", []).append(entry)
+        self.questions.append(Question("corrections", recursive.pointer, text))
+        self.overlay.setdefault("review", {})[f"corrections.{recursive.pointer}"] = text
 
     def drop(self, stale: StaleEntry) -> None:
         content = self.overlay[stale.section]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 
 class BindgenError(Exception):
@@ -41,3 +42,15 @@ class Unranked(BindgenError):
         super().__init__(f"{file}#unions", reason, f"rank them in unions: {entry}")
         self.site = site
         self.order = order
+
+
+class RecursiveAlias(BindgenError):
+    """A name for a type that contains itself without an object of its own between: `pointer` is where it stands."""
+
+    def __init__(self, file: str, overlay: str, pointer: str, old: Any) -> None:
+        row: dict[str, Any] = {"pointer": pointer, "old": old, "new": {}, "reason": "…"}
+        entry = json.dumps(row, ensure_ascii=False)
+        fix = f"if it is any JSON value, add to corrections in {overlay}: {entry}"
+        super().__init__(f"{file}#{pointer}", "a type that contains itself", fix)
+        self.pointer = pointer
+        self.old = old

@@ -48,10 +48,20 @@ def _arms(declared: Mapping[str, ir.Declaration], union: str) -> list[str]:
             return [arm.name for arm in arms if isinstance(arm, ir.Ref)]
         case ir.Alias(type=ir.Ref(name=name)):
             return [name]
-        case ir.Record():
-            return [union]
+        case ir.Record() as record:
+            return [_repeated(declared, record)]
         case _:
             return []
+
+
+def _repeated(declared: Mapping[str, ir.Declaration], union: ir.Record) -> str:
+    """The message that a union of one spells out again instead of referring to it, else the union itself."""
+    shape = [(f.wire, f.type, f.required) for f in union.fields]
+    for other in declared.values():
+        fields = other.fields if isinstance(other, ir.Record) and other.name != union.name else ()
+        if fields and [(f.wire, f.type, f.required) for f in fields] == shape:
+            return other.name
+    return union.name
 
 
 def _method(

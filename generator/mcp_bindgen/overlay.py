@@ -142,9 +142,16 @@ def parse_overlay(document: Any, file: str) -> Overlay:
             raise BindgenError(where, f"malformed: {error}", "see docs/overlay.md for the shape") from None
     for question in values.get("review", ()):
         section, _, entry = question.partition(".")
-        if entry not in values.get(section, ()):
+        if entry not in _entries(values.get(section, ())):
             raise StaleEntry(file, "review", question, "no such entry")
     return Overlay(file, **values)
+
+
+def _entries(section: Mapping[str, Any] | tuple[Correction | Receive, ...]) -> list[str]:
+    """The names of a section's entries, whether it is a table or a list."""
+    if isinstance(section, Mapping):
+        return list(section)
+    return [row.pointer if isinstance(row, Correction) else f"{row.definition}.{row.member}" for row in section]
 
 
 def _text(value: Any) -> str:

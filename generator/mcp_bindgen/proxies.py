@@ -1,4 +1,4 @@
-"""How the methods of a revision are called: what proxies, handlers and sessions need to know beyond the method table."""
+"""How the methods of a revision are called: what proxies, handlers and sessions need beyond the method table."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 
 from . import ir, names, unions
 from .build import ancestors
+from .errors import BindgenError
 
 RESERVED = frozenset({"meta", "timeout", "on_progress"})
 """Keywords that every proxy has; a param of that name gets a trailing underscore there."""
@@ -87,7 +88,9 @@ def calls(protocol: ir.Protocol) -> tuple[Call, ...]:
         elif known.method == replace(method, sender=known.method.sender):
             rows[method.wire] = replace(known, sender="both")
         else:
-            raise ValueError(f"{method.wire} means different things in the two directions")
+            reason = f"{method.wire} means different things in the two directions"
+            fix = f"correct {known.method.message} or {method.message} so that they agree"
+            raise BindgenError(f"MCP {protocol.revision}", reason, fix)
     return tuple(rows.values())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from bumping import BEFORE, NEXT, only, run, synthetic
 from conftest import REVISIONS, SCHEMA, TEMPLATES, protocol_of, schema_of
 from inline import REVISION, STRING, const, model, obj, ref, schema_folder
 from jsonschema import Draft202012Validator
@@ -18,23 +18,6 @@ from mcp_bindgen import bump, cli, diff, fetch, ir, pages, source
 from mcp_bindgen.build import build
 from mcp_bindgen.draft import Input, draft
 from mcp_bindgen.style import builtin_styles, load_style
-
-NEXT = "2099-06-01"
-BEFORE = dict(zip(REVISIONS[1:], REVISIONS, strict=False))
-
-
-def only(folder: Path, *revisions: str) -> Path:
-    """A schema folder with some of the checked-in revisions."""
-    for revision in revisions:
-        shutil.copytree(SCHEMA / revision, folder / revision)
-    pins = json.loads((SCHEMA / source.PINS).read_bytes())
-    pins["revisions"] = {revision: pins["revisions"][revision] for revision in revisions}
-    (folder / source.PINS).write_text(json.dumps(pins))
-    return folder
-
-
-def run(folder: Path, revision: str, origin: str, *more: str) -> int:
-    return cli.main(["bump", revision, "--source", origin, "--schema", str(folder), "--no-second-opinion", *more])
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -59,7 +42,7 @@ BY_PEOPLE: dict[str, dict[str, str]] = {
         "/$defs/GetTaskPayloadRequest/properties/params/properties/_meta "
         "/$defs/GetTaskRequest/properties/params/properties/_meta",
         "open": "GetTaskPayloadResult",
-        "deprecated": "LegacyTitledEnumSchema",
+        "deprecated": "LegacyTitledEnumSchema CreateMessageRequestParams.includeContext",
         "receive": "JSONRPCErrorResponse.id",
         "inheritance": "Resource ReadResourceRequestParams SubscribeRequestParams UnsubscribeRequestParams "
         "CancelledNotification LoggingMessageNotification ProgressNotification ResourceUpdatedNotification",
@@ -78,7 +61,7 @@ BY_PEOPLE: dict[str, dict[str, str]] = {
         "RequestMetaObject.io.modelcontextprotocol/logLevel ServerCapabilities.logging CreateMessageRequest "
         "CreateMessageRequestParams CreateMessageResult ModelHint ModelPreferences SamplingMessage "
         "SamplingMessageContentBlock ToolChoice ToolResultContent ToolUseContent ClientCapabilities.sampling "
-        "ListRootsRequest ListRootsResult Root ClientCapabilities.roots",
+        "ListRootsRequest ListRootsResult Root ClientCapabilities.roots CreateMessageRequestParams.includeContext",
         "receive": "Result.resultType CacheableResult.ttlMs CacheableResult.cacheScope",
         "inheritance": "CreateMessageRequest ElicitRequest ListRootsRequest NotificationMetaObject RequestMetaObject "
         "ResultMetaObject ReadResourceRequestParams",
@@ -147,6 +130,7 @@ def test_a_rehearsal_of_each_bump(revision: str, tmp_path: Path) -> None:
         (
             "2026-07-28",
             {
+                "corrections./$defs/JSONValue",
                 "constants.HEADER_MISMATCH",
                 "constants.MISSING_REQUIRED_CLIENT_CAPABILITY",
                 "constants.UNSUPPORTED_PROTOCOL_VERSION",
@@ -196,32 +180,6 @@ def test_a_proposed_ranking_comes_with_an_instance_that_the_other_order_decodes_
 
 
 # --- a synthetic next revision ---------------------------------------------------------------------------------------
-
-
-def synthetic() -> dict[str, Any]:
-    """The latest schema with a new method, a new notification, a new arm, a new error, a rename and a removal."""
-    document: dict[str, Any] = json.loads((SCHEMA / REVISIONS[-1] / "schema.json").read_bytes())
-    defs = document["$defs"]
-    call = defs["CallToolRequest"]
-    defs["SearchToolsRequest"] = json.loads(json.dumps(call).replace("tools/call", "tools/search"))
-    defs["SearchToolsRequest"]["properties"]["params"] = ref("SearchToolsRequestParams")
-    meta = ref("RequestMetaObject")
-    defs["SearchToolsRequestParams"] = obj("_meta query", query=STRING, _meta=meta)
-    defs["SearchToolsResult"] = json.loads(json.dumps(defs["ListToolsResult"]))
-    defs["ClientRequest"]["anyOf"].append(ref("SearchToolsRequest"))
-    defs["ServerResult"]["anyOf"].append(ref("SearchToolsResult"))
-    changed = json.dumps(defs["ToolListChangedNotification"])
-    defs["ServerOverloadedNotification"] = json.loads(changed.replace("tools/list_changed", "overloaded"))
-    defs["ServerNotification"]["anyOf"].append(ref("ServerOverloadedNotification"))
-    defs["VideoContent"] = obj("type url", type=const("video"), url=STRING)
-    defs["ContentBlock"]["anyOf"].append(ref("VideoContent"))
-    error = json.dumps(defs["HeaderMismatchError"])
-    defs["QuotaExceededError"] = json.loads(error.replace("-32020", "-32099"))
-    del defs["Tool"]["properties"]["annotations"]
-    text = json.dumps(document).replace('"#/$defs/PromptArgument"', '"#/$defs/PromptTemplateArgument"')
-    document = json.loads(text)
-    document["$defs"]["PromptTemplateArgument"] = document["$defs"].pop("PromptArgument")
-    return document
 
 
 @pytest.fixture(scope="module")
@@ -298,6 +256,15 @@ def test_entries_of_a_renamed_definition_move_with_it() -> None:
     assert made.overlay["fill"] == {"StorageBox.size": {"value": "m", "reason": "r"}}
     assert [f"{q.section}.{q.entry}" for q in made.questions] == ["fill.StorageBox.size"]
     assert not made.dropped
+
+
+def test_a_type_that_contains_itself_is_proposed_as_any_json() -> None:
+    every = {"anyOf": [{"type": "array", "items": ref("Every")}, ref("Table"), STRING]}
+    document = {"Every": every, "Table": {"type": "object", "additionalProperties": ref("Every")}, "A": obj(x=STRING)}
+    pin = source.Pin(NEXT, "schema.json", "inline", "0" * 64, NEXT)
+    made = draft(Input({"$defs": document}, pin, "schema.json", "overlay.json"), {}, model({"A": obj(x=STRING)}))
+    assert made.protocol.declarations["Every"] == ir.Alias("Every", ir.Any())
+    assert made.protocol.open_questions == ("corrections./$defs/Every",)
 
 
 def test_arms_that_are_ranked_already_keep_their_order() -> None:
