@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 OUT ?= generated
 JOBS ?= 2
 
-.PHONY: generate check verify test lint wheels bench lock help clean
+.PHONY: generate check bump diff verify test lint wheels bench lock help clean
 .DEFAULT_GOAL := generate
 
 $(READY): requirements.lock pyproject.toml
@@ -23,6 +23,15 @@ generate: $(READY) ## write the bindings
 
 check: $(READY) ## fail if the bindings on disk are not what would be generated
 	@$(BIN)/mcp-bindgen check --out $(OUT)
+
+bump: $(READY) ## take a new revision of the schema: REVISION=2026-07-28 [SOURCE=path-or-url | REF=commit]
+	$(if $(REVISION),,$(error name the revision, e.g. make bump REVISION=2026-07-28))
+	@$(BIN)/mcp-bindgen bump $(REVISION) $(if $(SOURCE),--source '$(SOURCE)') $(if $(REF),--ref '$(REF)')
+	@$(BIN)/mcp-bindgen generate --out $(OUT)
+
+diff: $(READY) ## tell what changed between two revisions: FROM=2025-11-25 TO=2026-07-28
+	$(if $(and $(FROM),$(TO)),,$(error name the revisions, e.g. make diff FROM=2025-11-25 TO=2026-07-28))
+	@$(BIN)/mcp-bindgen diff $(FROM) $(TO) || test $$? -eq 1
 
 verify: $(READY) ## compare the model with a second reading of the schemas
 	@$(BIN)/mcp-bindgen verify

@@ -1,4 +1,4 @@
-"""The command line: `mcp-bindgen generate|check|verify|explain|styles`."""
+"""The command line: `mcp-bindgen generate|check|verify|explain|diff|bump|scaffold|upgrade|styles`."""
 
 from __future__ import annotations
 
@@ -249,8 +249,9 @@ def _bump(arguments: argparse.Namespace) -> int:
     write(found.files, folder, replace(compare(found.files, folder), orphans=()))
     for line in bump.tell(found, opinion, _in_colour(), _width()):
         print(line)
-    if found.files:
-        print("\nnext: review, then `make generate` and `make test`")
+    if found.draft:
+        settle = "settle the questions, then " if found.draft.questions else ""
+        print(f"\nnext: {settle}`make generate` and `make test`")
     return 0
 
 
