@@ -223,7 +223,7 @@ def docstring(text: str, indent: int = 0) -> str:
     text = text.strip()
     if not text:
         return ""
-    safe = "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in _escaped(text))
+    safe = _printable(_escaped(text))
     pad = " " * indent
     lines = _wrapped(safe.split("\n"), LINE_LENGTH - indent - 6)
     body = "\n".join(pad + line if line and number else line for number, line in enumerate(lines))
@@ -231,10 +231,16 @@ def docstring(text: str, indent: int = 0) -> str:
     return f'"""{body}{closing}"""'
 
 
+def _printable(text: str) -> str:
+    """The text with everything but newlines, tabs and printable characters written as escapes."""
+    return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _escaped(text: str) -> str:
     """Backslashes, and the quotes that would end the literal, escaped."""
-    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return safe[:-1] + '\\"' if safe.endswith('"') and not safe.endswith('\\"') else safe
+    body = text.rstrip('"')
+    safe = body.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return safe + '\\"' * (len(text) - len(body))
 
 
 def _wrapped(lines: Iterable[str], width: int) -> list[str]:
@@ -254,9 +260,8 @@ def _wrapped(lines: Iterable[str], width: int) -> list[str]:
 def comment(text: str, indent: int = 0) -> str:
     """The text as `#` comment lines."""
     pad = " " * indent
-    return "\n".join(
-        f"{pad if number else ''}# {line.strip()}".rstrip() for number, line in enumerate(text.strip().splitlines())
-    )
+    lines = _printable(text.strip()).splitlines()
+    return "\n".join(f"{pad if number else ''}# {line.strip()}".rstrip() for number, line in enumerate(lines))
 
 
 def prose(text: str) -> str:
