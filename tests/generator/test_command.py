@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import LATEST, REVISIONS, ROOT, TEMPLATES, protocol_of
+from conftest import LATEST, REVISIONS, ROOT, SCHEMA, TEMPLATES, protocol_of
 from inline import STRING, obj, schema_folder
 from mcp_bindgen import cache, cli, ir
 from mcp_bindgen.context import Revision
@@ -32,19 +32,26 @@ def contents(folder: Path) -> Files:
 
 
 def generate(out: Path, *more: str) -> int:
-    return cli.main(["generate", "--out", str(out), "--revision", REVISION, *more])
+    return cli.main(["generate", *SOURCES, "--out", str(out), "--revision", REVISION, *more])
 
 
 def check(out: Path, *more: str) -> int:
-    return cli.main(["check", "--out", str(out), "--revision", REVISION, *more])
+    return cli.main(["check", *SOURCES, "--out", str(out), "--revision", REVISION, *more])
 
 
-@pytest.fixture(scope="module")
+SOURCES: list[str] = []
+"""Options that name a copy of the sources, so that nobody who edits the templates meanwhile disturbs these tests."""
+
+
+@pytest.fixture(scope="module", autouse=True)
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One revision in all styles."""
-    out = tmp_path_factory.mktemp("pristine") / "out"
-    assert generate(out) == 0
-    return out
+    folder = tmp_path_factory.mktemp("pristine")
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name, tree in (("templates", TEMPLATES), ("schema", SCHEMA)):
+        SOURCES.extend([f"--{name}", str(shutil.copytree(tree, folder / name, ignore=ignored))])
+    assert generate(folder / "out") == 0
+    return folder / "out"
 
 
 @pytest.fixture
@@ -67,7 +74,7 @@ def python(*arguments: str, path: Path, **variables: str) -> str:
 def test_the_same_bytes_in_every_process(pristine: Path, tmp_path: Path) -> None:
     """Whatever the hash seed, the working directory, the locale and the time zone are, and without a cache."""
     seed = "4711" if os.environ.get("PYTHONHASHSEED") != "4711" else "0"
-    command = ["-m", "mcp_bindgen", "generate", "--out", "out", "--revision", REVISION]
+    command = ["-m", "mcp_bindgen", "generate", *SOURCES, "--out", "out", "--revision", REVISION]
     cold = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment = {**os.environ, **cold, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Tokyo"}
     subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment, check=True, capture_output=True)
@@ -283,7 +290,7 @@ def test_the_folders_of_orphans_go_with_them(out: Path) -> None:
 
 def test_a_revision_less_is_a_folder_of_orphans(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever generates fewer styles finds the others gone."""
-    assert cli.main(["check", "--out", str(out), "--revision", REVISION, "--style", "msgspec"]) == 1
+    assert check(out, "--style", "msgspec") == 1
     assert "orphan: " in capsys.readouterr().out
     assert generate(out, "--style", "msgspec") == 0
     assert "orphans removed" in capsys.readouterr().out
@@ -447,7 +454,7 @@ def test_a_style_of_ones_own(tmp_path: Path) -> None:
 def test_revisions_are_chosen_by_name(tmp_path: Path) -> None:
     chosen = [REVISIONS[1], REVISIONS[0]]
     arguments = [argument for revision in chosen for argument in ("--revision", revision)]
-    assert cli.main(["generate", "--out", str(tmp_path), "--style", "msgspec", *arguments]) == 0
+    assert cli.main(["generate", *SOURCES, "--out", str(tmp_path), "--style", "msgspec", *arguments]) == 0
     folders = {path.name for path in (tmp_path / "mcp_bindings" / "msgspec").iterdir() if path.is_dir()}
     assert folders == {module(revision) for revision in chosen}
     init = (tmp_path / "mcp_bindings" / "__init__.py").read_text("utf-8")

@@ -92,6 +92,12 @@ def narrow(block: ContentBlock) -> int:
     return 0
 
 
+def ask(value: object) -> str:
+    if isinstance(value, types.ContentBlock):
+        return value.type
+    return value if isinstance(value, types.RequestId) and isinstance(value, str) else ""
+
+
 def decode(data: bytes, value: object) -> None:
     assert_type(codec.decode(CallToolResult, value), CallToolResult)
     assert_type(codec.decode_json(types.ListToolsResult, data), types.ListToolsResult)
@@ -123,7 +129,7 @@ inherit(construct(), types.TextResourceContents(uri="u:t", text="t"))
 inherit(types.ListToolsResult(tools=[]), types.BlobResourceContents(uri="u:b", blob=""))
 levels: list[types.LoggingLevel] = ["debug", "emergency"]
 role: types.Role = "user"
-print(more(), read(construct()), decode, narrow, absent, levels, role)
+print(more(), read(construct()), ask, decode, narrow, absent, levels, role)
 """
 
 WRONG = """

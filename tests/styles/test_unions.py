@@ -72,6 +72,18 @@ def test_arms_of_definitions(style: str, revision: str) -> None:
 
 
 @pytest.mark.parametrize(("style", "revision"), SURFACES)
+def test_isinstance_of_definitions(style: str, revision: str) -> None:
+    """A union may be asked for by its name, as if it were a class, with the answer that `matches` gives."""
+    package = surface(style, revision)
+    other = package.types.Implementation(name="n", version="v")
+    for name, union in unions(revision):
+        alias = type_of(style, revision, name)
+        for label, sample in arms(revision, union):
+            assert isinstance(package.codec.decode(alias, sample), alias), f"{name} as {label}"
+        assert not isinstance(other, alias), name
+
+
+@pytest.mark.parametrize(("style", "revision"), SURFACES)
 def test_arms_inside_records(style: str, revision: str) -> None:
     """Read by name and made by constructors."""
     found = 0
