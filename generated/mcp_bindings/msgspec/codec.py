@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Annotated, Any, Final, Protocol, TypeVar, cast, get_args, get_origin, overload
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, cast, get_args, get_origin, overload
 
 from msgspec import DecodeError as Refused
 from msgspec import Raw, Struct
@@ -30,15 +30,17 @@ from .message import (
     Message,
     MessageMeta,
     OpenMap,
+    Opt,
+    OrUnset,
     check_finite,
     construct,
     is_instance,
     layout,
-    may_hold_null,
     reader,
     replaced,
     write,
 )
+from .repair import mend
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Message)
@@ -79,7 +81,7 @@ class Codec:
         self._readers: dict[Any, Callable[[Any], Any]] = {}
         self.decode_json: Final[DecodeJSON] = self._json_decoder()
         self._classes = _Cache(self._class)
-        self._aliases: dict[Any, str] = {}
+        self._aliases: list[tuple[object, str]] = []
 
     @overload
     def decode(self, type: type[T], value: object) -> T: ...
@@ -89,16 +91,11 @@ class Codec:
 
     def decode(self, type: Any, value: object) -> Any:
         """The typed value for a parsed JSON value. Raises DecodeError if it is not a `type`."""
-        try:
-            data = write(value)
-            if may_hold_null(data):
-                check_finite(value)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise DecodeError(self._name(type), (), f"not a JSON value: {error}") from None
+        data = self._json_of(type, value)
         try:
             return self._reader(type)(data)
         except _REFUSED as error:
-            return self._decide(type, value, error)
+            return self._settle(type, data, error)
 
     def encode(self, value: object) -> Any:
         """The JSON value for a typed one, shared with nobody. Raises ValueError for NaN and infinities."""
@@ -123,15 +120,24 @@ class Codec:
         try:
             if not data.isascii():
                 _check_text(data)
-            found = _read_envelope(data)
+            found = _read_message(data)
         except _REFUSED:
-            return parse_frame(data)
-        frame = envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
-        if frame.payload is not None:
-            frame.payload = bytes(frame.payload)  # only now: it must not keep the rest of the message alive
-        return frame
+            return _frame(data)
+        # What is plain to see; the rest is for the one place where envelopes are checked.
+        id, method = found.id, found.method
+        if method is not None and found.result is None and found.error is None:
+            if found.params is None:
+                return Frame("notification" if id is None else "request", id, method, None)
+            payload = bytes(found.params)
+            if payload[0] == _BRACE:
+                return Frame("notification" if id is None else "request", id, method, payload)
+        elif method is None and id is not None and found.result is not None and found.error is None:
+            payload = bytes(found.result)
+            if payload[0] == _BRACE:
+                return Frame("result", id, None, payload)
+        return _frame(data)
 
-    # --- where msgspec decides ----------------------------------------------------------------------------------------
+    # --- where msgspec decides ---------------------------------------------------------------------------------------
 
     def _json_decoder(self) -> DecodeJSON:
         # A closure over a plain dict rather than a method: for a small message the difference is a tenth of its time.
@@ -143,7 +149,7 @@ class Codec:
                     _check_text(data)
                 return readers[type](data)
             except _REFUSED as error:
-                return self._decide(type, self._parse(type, data), error)
+                return self._settle(type, data, error)
             except KeyError:
                 self._reader(type)
                 return decode_json(type, data)
@@ -156,7 +162,12 @@ class Codec:
             self._readers[type] = _refuse if _has_opaque(type) else reader(type)
         return self._readers[type]
 
-    # --- where msgspec does not decide --------------------------------------------------------------------------------
+    # --- where msgspec does not decide -------------------------------------------------------------------------------
+
+    def _settle(self, type: Any, data: bytes | str, error: Exception) -> Any:
+        """What `data` is after all, when msgspec has refused it."""
+        built = mend(type, self._parse(type, data), error)
+        return self._decide(type, self._parse(type, data), error) if built is NOT_BUILT else built
 
     def _decide(self, type: Any, value: object, error: Exception) -> Any:
         """Let the reference decoder have the last word on a value that msgspec refused."""
@@ -164,6 +175,19 @@ class Codec:
         if name is None:
             raise DecodeError(self._name(type), (), str(error)) from None
         return decide(self._definitions(), name, value, self._build, attempt=self._attempt)
+
+    def _json_of(self, type: Any, value: object) -> bytes:
+        """JSON for a parsed value, if that is what it is: msgspec would write bytes, dates or NaN as something else."""
+        try:
+            data = write(value)
+            if _parse(data) == value:
+                return data
+            reason = "it has values that JSON does not have"
+        except (TypeError, ValueError, RecursionError, *_REFUSED) as error:
+            reason = str(error)
+        problem = DecodeError(self._name(type), (), f"not a JSON value: {reason}")
+        self._decide(type, value, problem)  # knows more if the schema says what should be there
+        raise problem
 
     def _parse(self, type: Any, data: bytes | str) -> object:
         try:
@@ -188,7 +212,7 @@ class Codec:
         except _REFUSED:
             return NOT_BUILT
 
-    # --- names --------------------------------------------------------------------------------------------------------
+    # --- names -------------------------------------------------------------------------------------------------------
 
     def _class(self, definition: str) -> type[Message]:
         return cast("type[Message]", getattr(self._types, self._renamed.get(definition, definition)))
@@ -199,10 +223,12 @@ class Codec:
             name = type.__definition__
             return name if getattr(self._types, self._renamed.get(name, name), None) is type else None
         if not self._aliases:
-            for name, definition in self._definitions().items():
-                if not isinstance(definition, Record) or definition.kind == "opaque":
-                    self._aliases.setdefault(self._class(name), name)
-        return self._aliases.get(type)
+            table = self._definitions().items()
+            names = (name for name, known in table if not isinstance(known, Record) or known.kind == "opaque")
+            self._aliases = [(self._class(name), name) for name in names]
+        same = (name for alias, name in self._aliases if alias is type)
+        equal = (name for alias, name in self._aliases if alias == type)
+        return next(same, None) or next(equal, None)
 
     def _name(self, type: Any) -> str:
         return self._definition(type) or getattr(type, "__name__", None) or repr(type)
@@ -231,7 +257,7 @@ def _refuse(value: object) -> Any:
     raise Refused("left to the reference decoder")
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON -----------------------------------------------------------------------------------------------------------
 
 _parse: Final = Decoder().decode
 
@@ -244,13 +270,40 @@ def _check_text(data: bytes | str) -> None:
         data.decode()
 
 
+class _Message(Struct, gc=False):
+    """A message whose members are what they should be. (Null is nowhere right, but in some errors.)"""
+
+    jsonrpc: Literal["2.0"]
+    id: Opt[str | int] = None
+    method: Opt[str] = None
+    params: Opt[Raw] = None
+    result: Opt[Raw] = None
+    error: Opt[Raw] = None
+
+
 class _Envelope(Struct, gc=False):
+    """Any object, as far as messages have such members."""
+
     jsonrpc: Any = UNSET
     id: Any = UNSET
     method: Any = UNSET
-    params: Raw = cast(Any, UNSET)
-    result: Raw = cast(Any, UNSET)
-    error: Raw = cast(Any, UNSET)
+    params: OrUnset[Raw] = UNSET
+    result: OrUnset[Raw] = UNSET
+    error: OrUnset[Raw] = UNSET
 
 
+_read_message: Final = Decoder(_Message).decode
 _read_envelope: Final = Decoder(_Envelope).decode
+_BRACE: Final = ord("{")
+
+
+def _frame(data: bytes | str) -> Frame:
+    try:
+        _check_text(data)
+        found = _read_envelope(data)
+    except _REFUSED:
+        return parse_frame(data)
+    frame = envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
+    if frame.payload is not None:
+        frame.payload = bytes(frame.payload)
+    return frame

@@ -14,7 +14,8 @@ import json
 import re
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from contextvars import ContextVar
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
+from operator import attrgetter
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -22,7 +23,6 @@ from typing import (
     Any,
     Literal,
     NoReturn,
-    Optional,
     TypeAlias,
     TypeVar,
     Union,
@@ -62,8 +62,11 @@ __all__ = [
     "member",
     "narrow_items",
     "narrow_member",
+    "opened",
+    "read_planned",
     "reader",
     "replaced",
+    "required_tag",
     "write",
 ]
 
@@ -74,11 +77,11 @@ M = TypeVar("M", bound="Message")
 _new: Callable[..., Any] = StructMeta.__call__
 
 
-# --- the vocabulary of class bodies ------------------------------------------------------------------------------------
+# --- the vocabulary of class bodies ---------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
-    Opt: TypeAlias = Optional[T]
-    OrUnset: TypeAlias = Union[T, UnsetType]
+    Opt: TypeAlias = T | None
+    OrUnset: TypeAlias = T | UnsetType
     OrMessage: TypeAlias = Union[T, "Message"]
     Lone: TypeAlias = Annotated[T, "tagged"]
     from typing import Annotated as Merged
@@ -160,7 +163,7 @@ def member(wire: str, *, default: object = NODEFAULT, kw_only: bool = True) -> A
     return field(name=wire, default=default)
 
 
-# --- records -----------------------------------------------------------------------------------------------------------
+# --- records --------------------------------------------------------------------------------------------------------
 
 _CONFIG: Mapping[str, Any] = {
     "frozen": True,
@@ -233,7 +236,7 @@ class MessageMeta(StructMeta):
                     members["extras"], *args = args
                 extras = members.pop("extras", {})
                 check_finite(extras)
-                return _opened(_new(cls, *args, **members), extras)
+                return opened(_new(cls, *args, **members), extras)
             return _new(cls, *args, **members)
 
 
@@ -265,7 +268,7 @@ def _check_constants(cls: MessageMeta, members: Mapping[str, Any]) -> None:
             raise TypeError(f"{cls.__name__}.{attribute} is always {cls.__fill__[attribute]!r}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _constants(cls: MessageMeta) -> frozenset[str]:
     """The attributes that have one possible value, which is filled in."""
     types = {info.name: info.type for info in struct_fields(cast("type[Struct]", cls))}
@@ -280,7 +283,7 @@ def _check_finite(cls: MessageMeta, members: Mapping[str, Any]) -> None:
             check_finite(value)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _free(cls: MessageMeta) -> tuple[str, ...]:
     """The attributes whose values may have a float somewhere that no message of its own has checked."""
     return tuple(info.name for info in struct_fields(cast("type[Struct]", cls)) if _may_hold_float(info.type))
@@ -296,12 +299,12 @@ def check_finite(value: object) -> None:
     msgspec writes them as null. Looking for them whenever a message is written would double the cost of that, so
     messages are checked when they are made: decoders never make them.
     """
-    if may_hold_null(write(value)):
+    if _find_null(write(value)):
         json.dumps(to_builtins(value), allow_nan=False)
 
 
 write = Encoder().encode
-may_hold_null = re.compile(b"null").search
+_find_null = re.compile(b"null").search
 
 
 def replaced(value: M, changes: dict[str, Any]) -> M:
@@ -314,7 +317,7 @@ def replaced(value: M, changes: dict[str, Any]) -> M:
     if isinstance(value, OpenMap):
         extras = changes.pop("extras", value.extras)
         check_finite(extras)
-        return cast(M, _opened(replace_members(_declared_part(value), **changes), extras))
+        return cast(M, opened(replace_members(_declared_part(value), **changes), extras))
     return replace_members(value, **changes)
 
 
@@ -323,7 +326,7 @@ def _camel(attribute: str) -> str:
     return head + "".join(part[:1].upper() + part[1:] for part in tail)
 
 
-# --- open maps ---------------------------------------------------------------------------------------------------------
+# --- open maps ------------------------------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
     _Mapping = Mapping[str, Any]
@@ -390,7 +393,7 @@ cast(Any, Mapping).register(OpenMap)
 _REQUIRED = object()
 
 
-@lru_cache(maxsize=None)
+@cache
 def layout(cls: type[Message]) -> Mapping[str, tuple[str, object]]:
     """The members of a record: wire key -> attribute, and the value that means absent."""
     attributes = cls.__struct_fields__
@@ -411,7 +414,11 @@ class _Opened(dict[str, Any]):
     _declared: OpenMap
 
     def __init__(self, declared: OpenMap, extras: Mapping[str, Any]) -> None:
-        super().__init__(declared)
+        members = (
+            (wire, getattr(declared, attribute), default)
+            for wire, (attribute, default) in layout(type(declared)).items()
+        )
+        super().__init__((wire, value) for wire, value, default in members if value is not default)
         super().update(extras)
         object.__setattr__(self, "_declared", declared)
 
@@ -456,7 +463,7 @@ class _Opened(dict[str, Any]):
         return f"{name}({self.extras!r}{', ' if members != ')' else ''}{members}"
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
-        return _opened, (self._declared, self.extras)
+        return opened, (self._declared, self.extras)
 
     def __copy__(self) -> _Opened:
         return self
@@ -465,24 +472,31 @@ class _Opened(dict[str, Any]):
         return replaced(cast(Any, self), changes)
 
 
-def _opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
+def opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
     """The open map with these declared members and extra keys."""
     if not extras:
         return declared
     for key in extras:
         if key in layout(type(declared)):
             raise TypeError(f"{key!r} is a declared member of {type(declared).__name__}: give it as a keyword")
-    return _Opened(declared, extras)
+    return _stand_in(type(declared))(declared, extras)
+
+
+@cache
+def _stand_in(cls: type[OpenMap]) -> type[_Opened]:
+    """`_Opened`, or a class of it in which members come before methods of dict that have their name."""
+    hidden = {name: property(attrgetter(f"_declared.{name}")) for name in cls.__struct_fields__ if hasattr(dict, name)}
+    return type("_Opened", (_Opened,), {"__slots__": (), **hidden}) if hidden else _Opened
 
 
 def _declared_part(value: OpenMap) -> OpenMap:
-    return cast(OpenMap, cast(Any, value)._declared if cast(Any, type(value)) is _Opened else value)
+    return cast(OpenMap, cast(Any, value)._declared if isinstance(value, _Opened) else value)
 
 
-# --- unions ------------------------------------------------------------------------------------------------------------
+# --- unions ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def _untagged(tag_field: str) -> type[Struct]:
     def refuse(self: Struct) -> NoReturn:
         raise ValueError("not a tag")
@@ -497,7 +511,7 @@ def required_tag(type: Any) -> Any:
     msgspec asks for a record's tag in unions only, so this makes one, with a record that nothing decodes to.
     """
     tag = type.__struct_config__.tag_field if isinstance(type, StructMeta) else None
-    return type if tag is None else Union[type, _untagged(tag)]
+    return type if tag is None else type | _untagged(tag)
 
 
 class _Planned(type):
@@ -524,7 +538,7 @@ def read_planned(type: Any, value: Any) -> Any:
     return read(write(value))  # faster than msgspec.convert, which looks at the type anew each time
 
 
-@lru_cache(maxsize=None)
+@cache
 def _readers(type: _Planned) -> Mapping[str, Callable[[bytes], Any]]:
     """Label -> how to read that arm. One that needs more than msgspec (an opaque one) is left to the slow path."""
     arms: dict[str, Any] = {}
@@ -587,7 +601,7 @@ def _name(type: Any) -> str:
     return getattr(type, "__name__", None) or repr(type)
 
 
-# --- merged records ----------------------------------------------------------------------------------------------------
+# --- merged records -------------------------------------------------------------------------------------------------
 
 _merged: dict[tuple[type[Message], ...], type[Message]] = {}
 _narrow: dict[type, Callable[[Any], Any]] = {}
@@ -644,7 +658,7 @@ def narrow_member(owner: Message, attribute: str) -> None:
         force_setattr(owner, attribute, narrow(value))
 
 
-# --- opaque objects ----------------------------------------------------------------------------------------------------
+# --- opaque objects -------------------------------------------------------------------------------------------------
 
 _trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 
@@ -685,4 +699,4 @@ def construct(cls: type[Message], members: dict[str, Any], extras: Mapping[str, 
             built = _new(cls, **members)
         finally:
             _trusting.reset(token)
-    return _opened(built, extras) if extras and issubclass(cls, OpenMap) else built
+    return opened(built, extras) if extras and issubclass(cls, OpenMap) else built

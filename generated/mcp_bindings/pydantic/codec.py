@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Final, TypeVar, cast, overload
+from typing import Annotated, Any, Final, TypeVar, cast, overload
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaSerializer, SchemaValidator, core_schema, from_json, to_json
@@ -27,7 +27,7 @@ from ..runtime.frames import Frame, classify, envelope
 from ..runtime.frames import parse as parse_frame
 from ..runtime.parsing import InvalidJSON, parse_json
 from ..runtime.unset import UNSET
-from .message import CONFIG, Message, MessageMeta, construct, is_instance, replaced
+from .message import CONFIG, FreeForm, Message, construct, is_instance, is_record, replaced
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Message)
@@ -64,13 +64,14 @@ class Codec:
     def decode(self, type: Any, value: object) -> Any:
         """The typed value for a parsed JSON value. Raises DecodeError if it is not a `type`."""
         try:
+            return self._validator(type).validate_python(value)
+        except ValidationError as error:
+            refusal = error
+        try:
             _check_json(value)
         except _NOT_JSON as error:
             raise DecodeError(self._name(type), (), f"not a JSON value: {error}") from None
-        try:
-            return self._validator(type).validate_python(value)
-        except ValidationError as error:
-            return self._decide(type, value, error)
+        return self._decide(type, value, refusal)
 
     @overload
     def decode_json(self, type: type[T], data: bytes | str) -> T: ...
@@ -80,15 +81,10 @@ class Codec:
 
     def decode_json(self, type: Any, data: bytes | str) -> Any:
         """The typed value for JSON. Raises DecodeError if it is not a `type`, or not JSON."""
-        refusal = None
         try:
-            raw = data.encode() if isinstance(data, str) else data
-            if raw.__class__ is _Clean or not _has_nan(raw):
-                return self._validator(type).validate_json(raw)
+            return self._validator(type).validate_json(data)
         except ValidationError as error:
             refusal = error
-        except UnicodeEncodeError:  # half a surrogate pair
-            pass
         try:
             value = parse_json(data if isinstance(data, str) else bytes(data))
         except InvalidJSON as error:
@@ -125,7 +121,7 @@ class Codec:
 
     # --- where pydantic does not decide -------------------------------------------------------------------------------
 
-    def _decide(self, type: Any, value: object, refusal: ValidationError | None) -> Any:
+    def _decide(self, type: Any, value: object, refusal: ValidationError) -> Any:
         """Let the reference decoder have the last word on a value that pydantic refused."""
         name = self._definition(type)
         if name is None:
@@ -146,11 +142,13 @@ class Codec:
         return self._validators.get(type) or self._build_validator(type) if validator is None else validator
 
     def _build_validator(self, type: Any) -> SchemaValidator:
-        if isinstance(type, MessageMeta):
+        if is_record(type):
             type.model_rebuild()
             validator = cast(SchemaValidator, type.__pydantic_validator__)
         else:
-            validator = cast(SchemaValidator, TypeAdapter(type, config=CONFIG).validator)
+            validator = cast(
+                SchemaValidator, TypeAdapter(cast(Any, Annotated)[type, FreeForm()], config=CONFIG).validator
+            )
         self._validators[type] = validator
         self._by_identity[id(type)] = validator  # stays its own: as a key, `type` lives on
         return validator
@@ -162,7 +160,7 @@ class Codec:
 
     def _definition(self, type: Any) -> str | None:
         """The definition that a class or an alias stands for."""
-        if isinstance(type, MessageMeta):
+        if is_record(type):
             name = type.__definition__
             return name if getattr(self._types, self._renamed.get(name, name), None) is type else None
         if not self._aliases:
@@ -179,22 +177,18 @@ class Codec:
 
 _write: Final = SchemaSerializer(core_schema.any_schema(), CONFIG).to_json  # type: ignore[arg-type]
 
+_free_form: Final = TypeAdapter[Any](Annotated[Any, FreeForm()]).validator
+
 _NOT_JSON: Final = (TypeError, ValueError, RecursionError)
 _LONG: Final = 1 << 15
 
 
-class _Clean(bytes):
-    """JSON without NaN and infinities."""
-
-    __slots__ = ()
-
-
 def _has_nan(data: bytes) -> bool:
-    """Whether there is a NaN or an infinity, which JSON does not have and pydantic reads. Mostly a glance will do."""
-    # Python finds single bytes fastest, and strings backwards; but what is mostly long strings is parsed even faster.
-    if len(data) > _LONG and data.count(b'"', middle := len(data) // 2, middle + 1000) < 10:
-        suspect = 73 in data or 78 in data
+    """Whether there is a NaN or an infinity, which JSON does not have, and pydantic reads and writes."""
+    if len(data) > _LONG and data.count(b'"', len(data) // 2, len(data) // 2 + 1000) < 10:
+        suspect = True  # long strings are parsed faster than searched
     else:
+        # Python finds single bytes fastest, and strings backwards.
         suspect = (73 in data and data.rfind(b"Infinity") >= 0) or (78 in data and data.rfind(b"NaN") >= 0)
     if suspect:
         try:
@@ -206,8 +200,8 @@ def _has_nan(data: bytes) -> bool:
 
 def _check_json(value: object) -> None:
     """Raise one of `_NOT_JSON` for Python values that JSON does not have."""
-    if _has_nan(to_json(value)):
-        json.dumps(value, allow_nan=False)
+    json.dumps(value, allow_nan=False)
+    _free_form.validate_python(value)
 
 
 # --- frames ------------------------------------------------------------------------------------------------------------
@@ -240,7 +234,7 @@ def _sliced(data: bytes) -> Frame | None:
         end, rest = tail.start(), tail[1]
     else:
         return None
-    payload = _Clean(memoryview(data)[start:end])
+    payload = data[start:end]
     try:
         if _has_nan(payload):
             return None

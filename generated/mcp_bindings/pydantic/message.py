@@ -13,7 +13,7 @@ Constructors take Python names, decoding takes wire names. Models are built when
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -22,6 +22,7 @@ from typing import (
     Literal,
     Optional,
     TypeAlias,
+    TypeGuard,
     TypeVar,
     Union,
     cast,
@@ -52,10 +53,12 @@ __all__ = [
     "OneOf",
     "OpenMap",
     "Opt",
+    "OrMessage",
     "OrUnset",
     "construct",
     "filled",
     "is_instance",
+    "is_record",
     "layout",
     "member",
     "replaced",
@@ -70,6 +73,7 @@ M = TypeVar("M", bound="Message")
 if TYPE_CHECKING:
     Opt: TypeAlias = Optional[T]
     OrUnset: TypeAlias = Union[T, UnsetType]
+    OrMessage: TypeAlias = Union[T, "Message"]
 else:
 
     class Opt:
@@ -83,6 +87,18 @@ else:
 
         def __class_getitem__(cls, type):
             return type
+
+    class OrMessage:
+        """`OrMessage[T]`: a free map on the wire, for which derived records have a record. Constructors take both."""
+
+        def __class_getitem__(cls, type):
+            return Annotated[type, cls]
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source, handler):
+            free = FreeForm().__get_pydantic_core_schema__(source, handler)
+            either = core_schema.union_schema([free, core_schema.is_instance_schema(Message)], mode="left_to_right")
+            return core_schema.json_or_python_schema(free, either, serialization=_BY_TYPE)
 
 
 class _Filled:
@@ -171,8 +187,8 @@ class MessageMeta(ModelMetaclass):
 class Message(BaseModel, metaclass=MessageMeta):
     """The base of all records: immutable, made from keywords, compared by value. Undeclared members are kept."""
 
-    model_config = ConfigDict(
-        **CONFIG, extra="allow", frozen=True, defer_build=True, alias_generator=_camel, protected_namespaces=()
+    model_config = CONFIG | ConfigDict(
+        extra="allow", frozen=True, defer_build=True, alias_generator=_camel, protected_namespaces=()
     )
 
     # Type checkers know the constructors from the members.
@@ -195,9 +211,10 @@ class Message(BaseModel, metaclass=MessageMeta):
         @classmethod
         def __get_pydantic_core_schema__(cls, source, handler):
             schema = handler(source)
-            fields = handler.resolve_ref_schema(schema)["schema"].get("fields", {})
-            for field in fields.values():
-                _settle_unions(field["schema"])
+            members = handler.resolve_ref_schema(schema)["schema"]
+            for field in members["fields"].values():
+                _settle(field["schema"], handler)
+            members["extras_schema"] = _free_form(handler)
             return schema
 
         def __eq__(self, other):
@@ -211,25 +228,31 @@ class Message(BaseModel, metaclass=MessageMeta):
                     yield name, value
             yield from (self.__pydantic_extra__ or {}).items()
 
+        def __str__(self):
+            return repr(self)
+
         def __replace__(self, /, **changes):
             return replaced(self, changes)
 
 
-def _settle_unions(schema: Any) -> None:
-    """Let pydantic take the first arm that fits: where there is no `OneOf`, arms differ in their JSON kind."""
-    while schema["type"] in ("default", "list", "dict"):
-        schema = schema.get("schema") or schema.get("items_schema") or schema.get("values_schema") or {"type": "any"}
-    if schema["type"] == "union":
-        schema |= {"mode": "left_to_right", "serialization": _BY_TYPE}
+def is_record(type: object) -> TypeGuard[type[Message]]:
+    """Whether `type` is a class of records, and no alias."""
+    return isinstance(type, MessageMeta)
 
 
-@lru_cache(maxsize=None)
+_layouts: dict[type[Message], Mapping[str, tuple[str, object]]] = {}
+
+
 def layout(cls: type[Message]) -> Mapping[str, tuple[str, object]]:
     """The members of a record: wire key -> attribute, and the value that means absent."""
-    fields = cls.__pydantic_fields__
-    return {
-        cast(str, field.serialization_alias or _camel(name)): (name, field.default) for name, field in fields.items()
-    }
+    found = _layouts.get(cls)
+    if found is None:
+        members: dict[str, tuple[str, object]] = {}
+        for name, field in cls.__pydantic_fields__.items():
+            wire = field.serialization_alias
+            members[_camel(name) if wire is None else wire] = (name, field.default)
+        found = _layouts[cls] = members
+    return found
 
 
 def construct(cls: type[M], members: Mapping[str, Any], extras: Mapping[str, Any]) -> M:
@@ -318,6 +341,90 @@ class OpenMap(Message, Mapping[str, Any]):
         return len(_present(self)) + len(self.extras)
 
 
+# --- free-form data ----------------------------------------------------------------------------------------------------
+
+
+class _Json:
+    """Any JSON value, with finite numbers only."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        inner = core_schema.definition_reference_schema
+        # Sorted by what is dear to refuse: pydantic copies what an arm refuses into an error.
+        kinds: list[CoreSchema | tuple[CoreSchema, str]] = [
+            core_schema.dict_schema(core_schema.str_schema(strict=True), inner(cls.__qualname__), strict=True),
+            core_schema.str_schema(strict=True),
+            core_schema.list_schema(inner(cls.__qualname__), strict=True),
+            core_schema.int_schema(strict=True),
+            core_schema.bool_schema(strict=True),
+            core_schema.none_schema(),
+            _float(core_schema.float_schema(allow_inf_nan=False, strict=True)),
+        ]
+        return core_schema.union_schema(kinds, mode="left_to_right", ref=cls.__qualname__, serialization=_BY_TYPE)
+
+
+def _float(schema: CoreSchema) -> CoreSchema:
+    """A float schema that takes nothing else: pydantic reads a Decimal as well."""
+    is_float = core_schema.is_instance_schema(float)
+    return core_schema.json_or_python_schema(schema, core_schema.chain_schema([is_float, schema]))
+
+
+def _literal(schema: Any) -> CoreSchema:
+    """A literal schema that asks for the type as well: pydantic reads true as 1."""
+    kind = core_schema.bool_schema if isinstance(schema["expected"][0], bool) else core_schema.int_schema
+    return core_schema.chain_schema([kind(strict=True), schema])
+
+
+def _free_form(handler: GetCoreSchemaHandler) -> CoreSchema:
+    schema: Any = handler.generate_schema(_Json)
+    schema["serialization"] = _BY_TYPE
+    return cast(CoreSchema, schema)
+
+
+class FreeForm:
+    """`Annotated[T, FreeForm()]`: `T` as records would have it for a member."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        _settle(schema, handler)
+        return schema
+
+
+def _settle(schema: Any, handler: GetCoreSchemaHandler) -> None:
+    """Make the schema of a member, in place, say what pydantic leaves open.
+
+    Any value is any JSON value. Arms of a union without `OneOf` differ in their JSON kind: the first that fits is it.
+    """
+    match schema["type"]:
+        case "any":
+            schema |= _free_form(handler)
+        case "float":
+            _replace(schema, _float(schema.copy()))
+        case "literal" if not isinstance(schema["expected"][0], str):
+            _replace(schema, _literal(schema.copy()))
+        case "default":
+            _settle(schema["schema"], handler)
+        case "list" | "dict":
+            inner = schema["items_schema" if schema["type"] == "list" else "values_schema"]
+            _settle(inner, handler)
+            if "serialization" in inner:
+                schema["serialization"] = _BY_TYPE
+        case "union":
+            for choice in schema["choices"]:
+                _settle(choice, handler)
+            schema |= {"mode": "left_to_right", "serialization": _BY_TYPE}
+        case "tagged-union":
+            for choice in schema["choices"].values():
+                _settle(choice, handler)
+        case _:
+            pass
+
+
+def _replace(schema: dict[str, Any], other: CoreSchema) -> None:
+    schema.clear()
+    schema.update(other)
+
+
 # --- unions ------------------------------------------------------------------------------------------------------------
 
 
@@ -335,8 +442,9 @@ class OneOf:
         self.labels = labels
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        arms = cast("tuple[Any, ...]", get_args(source))
-        union = _Union(dict(zip(self.labels or [arm.__definition__ for arm in arms], arms, strict=True)), handler)
+        arms: tuple[Any, ...] = get_args(source)
+        labels = self.labels or [arm.__definition__ for arm in arms]
+        union = _Union(dict(zip(labels, arms, strict=True)), handler)
         plan = union.tagged_by(self.by) if isinstance(self.by, str) else self.by
         return union.native(plan) or union.planned(plan)
 
@@ -350,7 +458,7 @@ class _Union:
 
     def planned(self, plan: Plan) -> CoreSchema:
         """Ask the plan, for which pydantic has to make a Python object of the JSON: always possible, and slow."""
-        labels = {arm: label for label, arm in self.arms.items() if isinstance(arm, MessageMeta)}
+        labels = {arm: label for label, arm in self.arms.items() if is_record(arm)}
 
         def choose(value: Any) -> str | None:
             if isinstance(value, dict):
@@ -405,7 +513,7 @@ class _Union:
         choices: list[CoreSchema | None] = []
         earlier: list[_Guard] = []
         for path, leaf in plan.cases:
-            if len(path) > 1 or not isinstance(leaf, str) or not self.member(leaf, path[0])[1]:
+            if len(path) != 1 or not isinstance(leaf, str) or not self.member(leaf, path[0])[1]:
                 return None
             choices.append(self.unless(earlier, leaf))
             earlier.append((path[0], None))
@@ -413,7 +521,7 @@ class _Union:
 
     def unless(self, guards: Sequence[_Guard], leaf: Leaf | None) -> CoreSchema | None:
         """The arm for records that have none of these members, or not with one of these values."""
-        if not isinstance(leaf, str) or not isinstance(self.arms[leaf], MessageMeta):
+        if not isinstance(leaf, str) or not is_record(self.arms[leaf]):
             return None
         if not guards:
             return self.schemas[leaf]
@@ -437,7 +545,7 @@ class _Union:
     def member(self, label: str, wire: str) -> tuple[str, bool]:
         """The attribute of a member of an arm, and whether it is required; the empty string if there is none."""
         arm = self.arms[label]
-        if not isinstance(arm, MessageMeta) or wire not in layout(arm):
+        if not is_record(arm) or wire not in layout(arm):
             return "", False
         attribute, _ = layout(arm)[wire]
         return attribute, arm.__pydantic_fields__[attribute].is_required()
@@ -450,13 +558,14 @@ def _first_of(choices: Sequence[CoreSchema | None]) -> CoreSchema | None:
     """The first schema that accepts a value."""
     if None in choices:
         return None
-    return core_schema.union_schema(cast("list[CoreSchema]", choices), mode="left_to_right", serialization=_BY_TYPE)
+    return core_schema.union_schema(cast("list[Any]", choices), mode="left_to_right", serialization=_BY_TYPE)
 
 
 def _get(value: Message, wire: str) -> Any:
     """The member of a record with the wire key `wire`, declared or not; UNSET if it is absent."""
-    attribute, absent = layout(value.__class__).get(wire, ("", None))
-    if attribute:
+    declared = layout(value.__class__).get(wire)
+    if declared:
+        attribute, absent = declared
         found = value.__dict__[attribute]
         return UNSET if found is absent else found
     return (value.__pydantic_extra__ or {}).get(wire, UNSET)
@@ -467,7 +576,8 @@ def _wire_form(value: Any) -> Any:
     if isinstance(value, Message):
         return value.model_dump(exclude_defaults=True)
     if isinstance(value, list):
-        return [_wire_form(item) for item in cast("list[Any]", value)[:1]]
+        items: list[Any] = value
+        return [_wire_form(item) for item in items[:1]]
     return value
 
 
@@ -482,7 +592,8 @@ class Declared:
         self.optional = optional
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check, serialization=_BY_TYPE)
+        members = core_schema.dict_schema(core_schema.str_schema(), _free_form(handler))
+        return core_schema.no_info_after_validator_function(self.check, members, serialization=_BY_TYPE)
 
     def check(self, value: Any) -> Any:
         """`value` itself if its declared members are what they should be. Raises ValueError otherwise."""
@@ -493,8 +604,8 @@ class Declared:
     def _validate(self) -> Callable[[Any], object]:
         members = {wire: Required[type] for wire, type in self.required.items()}
         members |= {wire: NotRequired[type] for wire, type in self.optional.items()}
-        declared = with_config(CONFIG)(TypedDict("Declared", members))
-        return TypeAdapter(declared).validator.validate_python
+        declare: Any = TypedDict
+        return TypeAdapter(with_config(CONFIG)(declare("Declared", members))).validator.validate_python
 
 
 # --- instances ---------------------------------------------------------------------------------------------------------
@@ -514,10 +625,12 @@ def is_instance(value: object, type: Any) -> bool:
         return is_instance(value, arguments[0])
     if origin is Literal:
         return any(value == constant and value.__class__ is constant.__class__ for constant in arguments)
+    if not isinstance(value, origin):
+        return False
     if origin is list:
-        return isinstance(value, list) and all(is_instance(item, arguments[0]) for item in cast("list[Any]", value))
+        items: list[Any] = cast(Any, value)
+        return all(is_instance(item, arguments[0]) for item in items)
     if origin is dict:
-        return isinstance(value, dict) and all(
-            is_instance(item, arguments[1]) for item in cast("dict[str, Any]", value).values()
-        )
-    return isinstance(value, origin)
+        members: dict[str, Any] = cast(Any, value)
+        return all(is_instance(item, arguments[1]) for item in members.values())
+    return True

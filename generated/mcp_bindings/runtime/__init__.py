@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .errors import DecodeError as DecodeError
+    from .failures import McpError as McpError
     from .unset import UNSET as UNSET
     from .unset import UnsetType as UnsetType
 
-__all__ = ["UNSET", "DecodeError", "UnsetType"]
+__all__ = ["UNSET", "DecodeError", "McpError", "UnsetType"]
 
-_HOMES = {"UNSET": "unset", "UnsetType": "unset", "DecodeError": "errors"}
+_HOMES = {"UNSET": "unset", "UnsetType": "unset", "DecodeError": "errors", "McpError": "failures"}
 
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # or checkers would take any name for one of these
 
-    value: object = getattr(import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(f".{home}", __name__), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .http_server import HttpServer as HttpServer
     from .http_server import Refused as Refused
     from .notifier import Notifier as Notifier
+    from .redis_notifier import RedisNotifier as RedisNotifier
     from .server_base import ServerBase
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "HttpServer",
     "HttpTransport",
     "Notifier",
+    "RedisNotifier",
     "Refused",
     "UnexpectedStatus",
     "app",
@@ -40,6 +42,7 @@ _HOMES = {
     "HttpServer": "http_server",
     "HttpTransport": "http_client",
     "Notifier": "notifier",
+    "RedisNotifier": "redis_notifier",
     "Refused": "http_server",
     "UnexpectedStatus": "http_client",
 }

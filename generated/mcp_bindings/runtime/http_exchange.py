@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
@@ -75,8 +76,11 @@ class Exchange:
         self._principal = principal
         self._receive = receive
         self._send = send
+        self.deadline = 0.0
         self._request: Request | None = None
-        self._tasks: TaskGroup | None = None
+        self._scope = anyio.CancelScope()
+        self._tasks: TaskGroup | None = http.tasks
+        self._reading = True
         self._watching = False
         self._quiet: anyio.CancelScope | None = None
         self._events: list[bytes] = []
@@ -88,26 +92,50 @@ class Exchange:
 
     async def run(self) -> None:
         """Serve the request."""
-        reading = True
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            scope = tasks.cancel_scope
-            scope.deadline = anyio.current_time() + self._http.body_timeout
-            body = await self._read()
-            reading = False
-            scope.deadline = inf
-            if body is not None:
-                try:
-                    await self._serve(body)
-                except OSError:
-                    log.debug("A client did not wait for its answer")
-            self._over = True
-            if self._watching:
-                scope.cancel()
-        if reading:
+        if self._tasks is not None:
+            with self._scope:
+                await self._run()
+        else:
+            async with anyio.create_task_group() as self._tasks:
+                self._scope = self._tasks.cancel_scope
+                await self._run()
+        if self._reading:
             await refuse(self._send, 408, "The request's body took too long", (b"connection", b"close"))
 
+    def expire(self) -> None:
+        """The body took too long."""
+        if self._reading:
+            self._scope.cancel()
+
+    async def _run(self) -> None:
+        body = await self._read_in_time()
+        self._reading = False
+        try:
+            if body is not None:
+                await self._serve(body)
+        except OSError:
+            log.debug("A client did not wait for its answer")
+        finally:
+            self._over = True
+            self._request = None  # it refers to this, and garbage in circles takes long to find
+            if self._quiet is not None:
+                self._quiet.cancel()
+
     # --- the body ----------------------------------------------------------------------------------------------------
+
+    async def _read_in_time(self) -> bytes | None:
+        http = self._http
+        if http.tasks is None:
+            self._scope.deadline = anyio.current_time() + http.body_timeout
+            body = await self._read()
+            self._scope.deadline = inf
+            return body
+        self.deadline = monotonic() + http.body_timeout
+        http.deadlines.add(self)
+        try:
+            return await self._read()
+        finally:
+            http.deadlines.discard(self)
 
     async def _read(self) -> bytes | None:
         """The request's body; None if there is nobody left to serve, or nobody who should be."""
@@ -188,8 +216,7 @@ class Exchange:
             await refuse(self._send, 503, "The server is shutting down")
             return
         request = self._request = Request(id, method, payload, self, as_json=True, principal=self._principal)
-        assert self._tasks is not None
-        request.scope = self._tasks.cancel_scope
+        request.scope = self._scope
         status = 200
         try:
             message = messages.result(id, await self._http.session.respond(request, self._watch))
@@ -233,15 +260,21 @@ class Exchange:
             self._tasks.start_soon(self._attend)
 
     async def _attend(self) -> None:
+        try:
+            await self._await_end()
+        except Exception:  # whatever it is, it must not end the tasks of others
+            log.exception("A client cannot be watched")
+
+    async def _await_end(self) -> None:
         """Wait for the client to go away; on a stream, let it see from time to time that we have not."""
-        while not self._gone:
+        while not (self._gone or self._over):
             with anyio.CancelScope(deadline=self._next_sign) as self._quiet:
                 message = await self._receive()
                 if message["type"] == "http.disconnect":
                     if not self._over:
                         self._lose()
                     return
-            if self._lock is not None and anyio.current_time() >= self._next_sign:
+            if self._lock is not None and not self._over and anyio.current_time() >= self._next_sign:
                 self._events.append(sse.KEEP_ALIVE)
                 await self._flush(self._lock)
 

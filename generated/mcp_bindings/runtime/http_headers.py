@@ -10,6 +10,7 @@ import binascii
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from .failures import McpError
@@ -34,6 +35,9 @@ NAME_PARAMS: Final[Mapping[str, str]] = {
 _PREFIX: Final = "=?base64?"
 _SUFFIX: Final = "?="
 _PLAIN: Final = re.compile(r"[\x20-\x7e]*")
+_VERSION: Final = VERSION_HEADER.lower().encode()
+_METHOD: Final = METHOD_HEADER.lower().encode()
+_NAME: Final = NAME_HEADER.lower().encode()
 
 
 class InvalidHeader(ValueError):
@@ -131,33 +135,42 @@ def header_mismatch(reason: str) -> McpError:
 
 def check_present(headers: HeaderTable) -> None:
     """Raise McpError unless the request names its protocol version in a header: that comes before its content."""
-    if _text(headers, VERSION_HEADER) is None:
-        raise header_mismatch(f"{VERSION_HEADER} is missing")
+    if _VERSION not in headers.values or headers.repeated:
+        _read(headers, VERSION_HEADER, _VERSION)
 
 
 def check_agreement(
     headers: HeaderTable, version: str, method: str, params: Mapping[str, Any], name_param: str | None
 ) -> None:
     """Raise McpError unless the routing headers say what the body says."""
-    _compare(headers, VERSION_HEADER, version)
-    _compare(headers, METHOD_HEADER, method)
+    _compare(headers, VERSION_HEADER, _VERSION, version)
+    _compare(headers, METHOD_HEADER, _METHOD, method)
     name: object = params.get(name_param) if name_param is not None else None
     if isinstance(name, str):  # else decoding the params will find the fault
-        _compare(headers, NAME_HEADER, name)
+        _compare(headers, NAME_HEADER, _NAME, name)
 
 
-def _compare(headers: HeaderTable, name: str, expected: str) -> None:
-    value = _text(headers, name)
-    if value is None:
-        raise header_mismatch(f"{name} is missing")
-    if value != expected:
+def _compare(headers: HeaderTable, name: str, key: bytes, expected: str) -> None:
+    value = headers.values.get(key)
+    if value is not None and not headers.repeated and value == _as_it_is(expected):
+        return
+    if _read(headers, name, key) != expected:
         raise header_mismatch(f"{name} differs from the body")
 
 
-def _text(headers: HeaderTable, name: str) -> str | None:
+@lru_cache(256)
+def _as_it_is(text: str) -> bytes | None:
+    """The one header value that needs no decoding to be known for this text; None if there is none."""
+    plain = _PLAIN.fullmatch(text) and text == text.strip(" ") and not text.startswith(_PREFIX)
+    return text.encode() if plain and len(text) < 200 else None
+
+
+def _read(headers: HeaderTable, name: str, key: bytes) -> str:
     try:
-        value = headers.one(name.lower().encode())
-        return None if value is None else decode_value(value) if name == NAME_HEADER else _plain(value)
+        value = headers.one(key)
+        if value is None:
+            raise header_mismatch(f"{name} is missing")
+        return decode_value(value) if key == _NAME else _plain(value)
     except InvalidHeader as error:
         raise header_mismatch(f"{name} {error}") from None
 

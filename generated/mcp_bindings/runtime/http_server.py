@@ -14,7 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
+from anyio.abc import TaskGroup
 
+from .deadlines import Deadlines
 from .http_exchange import Exchange, Receive, Scope, Send, answer, refuse
 from .http_headers import HeaderTable, read_headers
 from .http_rules import Access, accepts_both, is_json
@@ -79,6 +81,8 @@ class HttpServer:
         self.keep_alive = keep_alive
         self.patience = patience
         self.ending = False
+        self.tasks: TaskGroup | None = None
+        self.deadlines: Deadlines[Exchange] = Deadlines()
         listing = server.methods.get(LIST_TOOLS)
         self.lists_tools = listing is not None and server.implements(listing)
         self._path = path
@@ -100,6 +104,8 @@ class HttpServer:
     async def lifespan(self) -> AsyncGenerator[None, None]:
         """What an application into which this one is mounted should enter for as long as it lives."""
         async with anyio.create_task_group() as tasks:
+            self.tasks = tasks
+            tasks.start_soon(self.deadlines.run)
             if self._notifier is not None:
                 tasks.start_soon(Bridge(self.session.server, self._notifier, self.session.hub).run)
             try:
@@ -107,6 +113,7 @@ class HttpServer:
                     yield
             finally:
                 self.end()
+                self.tasks = None
                 tasks.cancel_scope.cancel()
 
     def end(self) -> None:

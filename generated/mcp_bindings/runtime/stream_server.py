@@ -163,7 +163,7 @@ class _Connection:
             await self._session.notified(request.method, request.payload)
             return
         try:
-            payload = await self._session.respond(request, self._workers.suspended)
+            payload = await self._session.respond(request, self._suspended)
         except McpError as failure:
             message = messages.error(request.id, failure)
         except anyio.get_cancelled_exc_class():
@@ -192,6 +192,11 @@ class _Connection:
 
     def _refuse(self, id: str | int | None, code: int, reason: str) -> None:
         self._outbox.put(messages.error(id, McpError(code, f"Invalid message: {reason}")))
+
+    def _suspended(self) -> None:
+        # A job has begun to wait: others must not wait with it, and neither must answers.
+        self._workers.wake()
+        self._outbox.nudge()
 
     def _idle(self) -> None:
         # Alone, an answer leaves at once. Among others, it waits for theirs: those that are about to come.

@@ -14,8 +14,8 @@ from .frames import Frame
 from .peer import Payload
 from .specs import MethodTable
 
-STATELESS: frozenset[str] = frozenset({"2026-07-28"})
-"""The revisions that sessions speak: those in which every request carries its own version and capabilities."""
+HANDSHAKE = "initialize"
+"""The method that revisions begin with where requests do not carry their own version and capabilities."""
 
 
 class Codec(Protocol):
@@ -87,7 +87,6 @@ def overrides(instance: object, name: str) -> bool:
 
 
 def require_stateless(surface: Surface) -> None:
-    """Raise UnsupportedRevision for the revisions that begin with a handshake."""
-    if surface.revision not in STATELESS:
-        spoken = ", ".join(sorted(STATELESS))
-        raise UnsupportedRevision(f"sessions speak {spoken}; {surface.revision} has types and method tables only")
+    """Raise UnsupportedRevision for the revisions that begin with a handshake: sessions do not speak those."""
+    if HANDSHAKE in surface.methods:
+        raise UnsupportedRevision(f"{surface.revision} begins with {HANDSHAKE!r}: it has types and method tables only")

@@ -25,10 +25,10 @@ J = TypeVar("J", bound=Job)
 class Workers(Generic[J]):
     """Runs jobs in order of arrival, at most `limit` at a time.
 
-    Starting a task, or a cancel scope, per message costs several times as much as the message. So one task works on as
-    long as jobs wait and do not; when a job begins to wait for something (`suspended` must then be called), another
-    task takes over the rest. Jobs that never wait are thus run by a single task, one after the other. `work` must not
-    raise; `idle` is called whenever a task has run out of jobs.
+    Starting a task, or a cancel scope, per message costs several times as much as the message. So one task works on for
+    as long as there are jobs; when a job begins to wait for something, it must call `wake`, and another task takes over
+    the rest. Jobs that never wait are thus run by a single task, one after the other. `work` must not raise; `idle` is
+    called whenever a task has run out of jobs.
     """
 
     def __init__(
@@ -69,8 +69,6 @@ class Workers(Generic[J]):
         elif self._count < self._limit:
             self._count += 1
             self._tasks.start_soon(self._run)
-
-    suspended = wake
 
     async def below(self, count: int) -> None:
         """Wait until fewer than `count` jobs have not begun."""

@@ -9,31 +9,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import codec as codec
-    from . import methods as methods
-    from . import types as types
     from .client import AsyncClient as AsyncClient
     from .client import Client as Client
     from .client import ClientHandlers as ClientHandlers
+    from . import codec as codec
+    from . import methods as methods
     from .server import Server as Server
     from .server import ServerContext as ServerContext
-
-__all__ = ["AsyncClient", "Client", "ClientHandlers", "Server", "ServerContext", "codec", "methods", "types"]
+    from . import types as types
 
 _HOMES = {
+    "codec": "",
+    "types": "",
+    "methods": "",
     "AsyncClient": "client",
     "Client": "client",
     "ClientHandlers": "client",
     "Server": "server",
     "ServerContext": "server",
 }
+"""Public name -> its module; the name is a module itself where there is none."""
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "ClientHandlers",
+    "codec",
+    "methods",
+    "Server",
+    "ServerContext",
+    "types",
+]
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = _HOMES.get(name)
-    value: object = import_module(f".{home or name}", __name__)
-    if home is not None:
-        value = globals()[name] = getattr(value, name)
-    return value
+if not TYPE_CHECKING:  # or checkers would take any name for one of these
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if not _HOMES[name]:
+            return import_module(f".{name}", __name__)
+        value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any, Literal, TYPE_CHECKING
 
 from ...runtime.context import RequestContext
 from ...runtime.failures import method_not_found
 from ...runtime.peer import Payload
-from ...runtime.server_base import ServerBase
+from ...runtime.server_base import STATE_LIFETIME, ServerBase
 from .surface import SURFACE
 
 if TYPE_CHECKING:
+    from ...runtime.specs import MethodTable
     from .types.completion_complete import CompleteRequestParams, CompleteResult
-    from .types.initialize import InitializeRequestParams, InitializeResult, ServerCapabilities
+    from .types.initialize import Implementation, InitializeRequestParams, InitializeResult, ServerCapabilities
     from .types.logging_set_level import SetLevelRequestParams
     from .types.notifications import (
         CancelledNotificationParams,
@@ -77,6 +79,35 @@ class Server(ServerBase):
     """Specifies which request types can be augmented with tasks."""
     tools_list_changed: bool = False
     """Whether this server supports notifications for changes to the tool list."""
+
+    def __init__(
+        self,
+        *,
+        info: Implementation,
+        instructions: str | None = None,
+        methods: MethodTable | None = None,
+        versions: Sequence[str] = (),
+        identify: Literal["always", "discover", "never"] = "always",
+        discover_ttl: float = 0,
+        secret: str | bytes | None = None,
+        state_lifetime: int = STATE_LIFETIME,
+    ) -> None:
+        """Say who answers (`info`, with every result unless `identify` says otherwise), and how it is used.
+
+        `methods` is the table with an extension's methods added. `discover_ttl` is how many seconds clients may keep
+        what `discover` tells them. `secret` signs what handlers `seal`: all processes that serve the same clients need
+        the same one; without it, states last as long as this process.
+        """
+        super().__init__(
+            info=info,
+            instructions=instructions,
+            methods=methods,
+            versions=versions,
+            identify=identify,
+            discover_ttl=discover_ttl,
+            secret=secret,
+            state_lifetime=state_lifetime,
+        )
 
     def capabilities(self) -> ServerCapabilities:
         """What this server can do: derived from its handlers and switches. Override it to decide at run time."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated as Annotated_, Any, Literal
+from typing import Annotated as _Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -58,7 +58,7 @@ class CompleteRequest(Message, tag="method"):
 class CompleteResultCompletion(Message):
     """An object inside `CompleteResult`."""
 
-    values_: Annotated_[list[str], Meta(max_length=100)]
+    values_: _Annotated[list[str], Meta(max_length=100)]
     """An array of completion values. Must not exceed 100 items."""
     has_more: Opt[bool] = None
     """Indicates whether there are additional completion options beyond those provided in the current response, even

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated as Annotated_, Any, Literal
+from typing import Annotated as _Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -55,7 +55,7 @@ class ModelPreferences(Message):
     balance them against other considerations.
     """
 
-    cost_priority: Opt[Annotated_[int, Meta(ge=0, le=1)] | Annotated_[float, Meta(ge=0, le=1)]] = None
+    cost_priority: Opt[_Annotated[int, Meta(ge=0, le=1)] | _Annotated[float, Meta(ge=0, le=1)]] = None
     """How much to prioritize cost when selecting a model. A value of 0 means cost
     is not important, while a value of 1 means cost is the most important
     factor.
@@ -69,12 +69,12 @@ class ModelPreferences(Message):
     The client SHOULD prioritize these hints over the numeric priorities, but
     MAY still use the priorities to select from ambiguous matches.
     """
-    intelligence_priority: Opt[Annotated_[int, Meta(ge=0, le=1)] | Annotated_[float, Meta(ge=0, le=1)]] = None
+    intelligence_priority: Opt[_Annotated[int, Meta(ge=0, le=1)] | _Annotated[float, Meta(ge=0, le=1)]] = None
     """How much to prioritize intelligence and capabilities when selecting a
     model. A value of 0 means intelligence is not important, while a value of 1
     means intelligence is the most important factor.
     """
-    speed_priority: Opt[Annotated_[int, Meta(ge=0, le=1)] | Annotated_[float, Meta(ge=0, le=1)]] = None
+    speed_priority: Opt[_Annotated[int, Meta(ge=0, le=1)] | _Annotated[float, Meta(ge=0, le=1)]] = None
     """How much to prioritize sampling speed (latency) when selecting a model. A
     value of 0 means speed is not important, while a value of 1 means speed is
     the most important factor.

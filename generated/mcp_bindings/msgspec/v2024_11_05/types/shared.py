@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated as Annotated_, Any, Literal, TypeAlias
+from typing import Annotated as _Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -25,7 +25,7 @@ class AnnotatedAnnotations(Message):
     It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user",
     "assistant"]`).
     """
-    priority: Opt[Annotated_[int, Meta(ge=0, le=1)] | Annotated_[float, Meta(ge=0, le=1)]] = None
+    priority: Opt[_Annotated[int, Meta(ge=0, le=1)] | _Annotated[float, Meta(ge=0, le=1)]] = None
     """Describes how important this data is for operating the server.
 
     A value of 1 means "most important," and indicates that the data is

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated as Annotated_, Any, Literal, TypeAlias
+from typing import Annotated as _Annotated, Any, Literal, TypeAlias
 
 from ...message import Declared, Message, Opt, check_declared, filled
 from .shared import PaginatedRequest, PaginatedResult
@@ -17,7 +17,7 @@ class ListToolsRequest(PaginatedRequest):
     method: Literal["tools/list"] = filled("tools/list")
 
 
-ToolInputSchema: TypeAlias = Annotated_[
+ToolInputSchema: TypeAlias = _Annotated[
     dict[str, Any],
     Declared(
         required={

@@ -171,7 +171,6 @@ JSONRPCBatchResponse: TypeAlias = list[
 ]
 """A JSON-RPC batch response, as described in https://www.jsonrpc.org/specification#batch."""
 
-
 if TYPE_CHECKING:
     JSONRPCMessage: TypeAlias = (
         JSONRPCRequest

@@ -183,7 +183,6 @@ class EmbeddedResource(Message, tag="type"):
 
 ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-
 Cursor: TypeAlias = str
 """An opaque token used to represent a cursor for pagination."""
 
@@ -196,7 +195,6 @@ class Result(Message):
 
 
 EmptyResult: TypeAlias = Result
-
 
 LoggingLevel: TypeAlias = Literal["alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"]
 """The severity of a log message.

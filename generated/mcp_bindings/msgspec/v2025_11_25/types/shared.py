@@ -242,7 +242,6 @@ class EmbeddedResource(Message, tag="type"):
 
 ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-
 Cursor: TypeAlias = str
 """An opaque token used to represent a cursor for pagination."""
 
@@ -281,7 +280,6 @@ LoggingLevel: TypeAlias = Literal["alert", "critical", "debug", "emergency", "er
 These map to syslog message severities, as specified in RFC-5424:
 https://datatracker.ietf.org/doc/html/rfc5424#section-6.2.1
 """
-
 
 ProgressToken: TypeAlias = str | int
 """A progress token, used to associate progress notifications with the original request."""

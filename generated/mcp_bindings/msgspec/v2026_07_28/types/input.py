@@ -16,7 +16,6 @@ from .shared import RequestParams, Result
 
 InputRequest: TypeAlias = CreateMessageRequest | ListRootsRequest | ElicitRequest
 
-
 InputRequests: TypeAlias = dict[str, InputRequest]
 """A map of server-initiated requests that the client must fulfill.
 Keys are server-assigned identifiers; values are the request objects.

@@ -36,7 +36,6 @@ from .tools_list import ListToolsRequest, ListToolsResult
 
 ClientNotification: TypeAlias = CancelledNotification
 
-
 if TYPE_CHECKING:
     ClientRequest: TypeAlias = (
         DiscoverRequest
@@ -136,7 +135,6 @@ complete - the request completed successfully and the result contains the final 
 input_required - the request requires additional input and the result contains an `InputRequiredResult` object
 with instructions for the client to provide additional input before retrying the original request.
 """
-
 
 if TYPE_CHECKING:
     ServerNotification: TypeAlias = (

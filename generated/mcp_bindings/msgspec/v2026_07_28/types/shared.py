@@ -253,7 +253,6 @@ class CacheableResult(Result):
 
 JSONValue: TypeAlias = Any
 
-
 JSONObject: TypeAlias = dict[str, JSONValue]
 
 
@@ -401,10 +400,8 @@ class EmbeddedResource(Message, tag="type"):
 
 ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-
 Cursor: TypeAlias = str
 """An opaque token used to represent a cursor for pagination."""
-
 
 EmptyResult: TypeAlias = Result
 """Common result fields."""
@@ -444,7 +441,6 @@ https://datatracker.ietf.org/doc/html/rfc5424#section-6.2.1
 
 Deprecated: SEP-2577 phases logging out.
 """
-
 
 ProgressToken: TypeAlias = str | int
 """A progress token, used to associate progress notifications with the original request."""

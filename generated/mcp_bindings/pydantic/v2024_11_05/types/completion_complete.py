@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `completion/complete`."""
 
-from typing import Annotated as Annotated_, Any, Literal
+from typing import Annotated as _Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -41,7 +41,7 @@ class CompleteRequestParams(Message):
 
     argument: CompleteRequestParamsArgument
     """The argument's information"""
-    ref: Annotated_[PromptReference | ResourceReference, OneOf("type")]
+    ref: _Annotated[PromptReference | ResourceReference, OneOf("type")]
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """Metadata of this request."""
 
@@ -56,7 +56,7 @@ class CompleteRequest(Message):
 class CompleteResultCompletion(Message):
     """An object inside `CompleteResult`."""
 
-    values_: Annotated_[list[str], Field(max_length=100)]
+    values_: _Annotated[list[str], Field(max_length=100)]
     """An array of completion values. Must not exceed 100 items."""
     has_more: Opt[bool] = None
     """Indicates whether there are additional completion options beyond those provided in the current response, even

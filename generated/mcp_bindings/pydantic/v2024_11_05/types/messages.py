@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: messages of any method."""
 
-from typing import Annotated as Annotated_, Any, Literal, TypeAlias
+from typing import Annotated as _Annotated, Any, Literal, TypeAlias
 
 from ....runtime.plans import ByKey
 from ....runtime.unset import UNSET
@@ -38,13 +38,13 @@ from .shared import Request, Result
 from .tools_call import CallToolRequest, CallToolResult
 from .tools_list import ListToolsRequest, ListToolsResult
 
-ClientNotification: TypeAlias = Annotated_[
+ClientNotification: TypeAlias = _Annotated[
     CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification,
     OneOf("method"),
 ]
 
 
-ClientRequest: TypeAlias = Annotated_[
+ClientRequest: TypeAlias = _Annotated[
     InitializeRequest
     | PingRequest
     | ListResourcesRequest
@@ -62,7 +62,7 @@ ClientRequest: TypeAlias = Annotated_[
 ]
 
 
-ClientResult: TypeAlias = Annotated_[
+ClientResult: TypeAlias = _Annotated[
     Result | CreateMessageResult | ListRootsResult,
     OneOf(ByKey([(("content",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "Result")),
 ]
@@ -110,7 +110,7 @@ class JSONRPCResponse(Message):
     result: Result
 
 
-JSONRPCMessage: TypeAlias = Annotated_[
+JSONRPCMessage: TypeAlias = _Annotated[
     JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError,
     OneOf(
         ByKey(
@@ -121,7 +121,7 @@ JSONRPCMessage: TypeAlias = Annotated_[
 ]
 
 
-ServerNotification: TypeAlias = Annotated_[
+ServerNotification: TypeAlias = _Annotated[
     CancelledNotification
     | ProgressNotification
     | ResourceListChangedNotification
@@ -133,10 +133,10 @@ ServerNotification: TypeAlias = Annotated_[
 ]
 
 
-ServerRequest: TypeAlias = Annotated_[PingRequest | CreateMessageRequest | ListRootsRequest, OneOf("method")]
+ServerRequest: TypeAlias = _Annotated[PingRequest | CreateMessageRequest | ListRootsRequest, OneOf("method")]
 
 
-ServerResult: TypeAlias = Annotated_[
+ServerResult: TypeAlias = _Annotated[
     Result
     | InitializeResult
     | ListResourcesResult

@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `prompts/get`."""
 
-from typing import Annotated as Annotated_, Any, Literal
+from typing import Annotated as _Annotated, Any, Literal
 
 from ...message import Message, OneOf, Opt, filled, member
 from .shared import EmbeddedResource, ImageContent, Result, Role, TextContent
@@ -34,7 +34,7 @@ class PromptMessage(Message):
     resources from the MCP server.
     """
 
-    content: Annotated_[TextContent | ImageContent | EmbeddedResource, OneOf("type")]
+    content: _Annotated[TextContent | ImageContent | EmbeddedResource, OneOf("type")]
     role: Role
 
 

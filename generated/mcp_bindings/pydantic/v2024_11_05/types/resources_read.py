@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `resources/read`."""
 
-from typing import Annotated as Annotated_, Any, Literal
+from typing import Annotated as _Annotated, Any, Literal
 
 from ....runtime.plans import ByKey
 from ...message import Message, OneOf, Opt, filled, member
@@ -30,7 +30,7 @@ class ReadResourceResult(Result):
     """The server's response to a resources/read request from the client."""
 
     contents: list[
-        Annotated_[
+        _Annotated[
             TextResourceContents | BlobResourceContents,
             OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
         ]

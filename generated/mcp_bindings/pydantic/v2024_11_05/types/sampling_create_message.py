@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `sampling/createMessage`."""
 
-from typing import Annotated as Annotated_, Any, Literal
+from typing import Annotated as _Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from .shared import ImageContent, Result, Role, TextContent
 class SamplingMessage(Message):
     """Describes a message issued to or received from an LLM API."""
 
-    content: Annotated_[TextContent | ImageContent, OneOf("type")]
+    content: _Annotated[TextContent | ImageContent, OneOf("type")]
     role: Role
 
 
@@ -53,7 +53,7 @@ class ModelPreferences(Message):
     balance them against other considerations.
     """
 
-    cost_priority: Opt[Annotated_[int, Field(ge=0, le=1)] | Annotated_[float, Field(ge=0, le=1)]] = None
+    cost_priority: Opt[_Annotated[int, Field(ge=0, le=1)] | _Annotated[float, Field(ge=0, le=1)]] = None
     """How much to prioritize cost when selecting a model. A value of 0 means cost
     is not important, while a value of 1 means cost is the most important
     factor.
@@ -67,12 +67,12 @@ class ModelPreferences(Message):
     The client SHOULD prioritize these hints over the numeric priorities, but
     MAY still use the priorities to select from ambiguous matches.
     """
-    intelligence_priority: Opt[Annotated_[int, Field(ge=0, le=1)] | Annotated_[float, Field(ge=0, le=1)]] = None
+    intelligence_priority: Opt[_Annotated[int, Field(ge=0, le=1)] | _Annotated[float, Field(ge=0, le=1)]] = None
     """How much to prioritize intelligence and capabilities when selecting a
     model. A value of 0 means intelligence is not important, while a value of 1
     means intelligence is the most important factor.
     """
-    speed_priority: Opt[Annotated_[int, Field(ge=0, le=1)] | Annotated_[float, Field(ge=0, le=1)]] = None
+    speed_priority: Opt[_Annotated[int, Field(ge=0, le=1)] | _Annotated[float, Field(ge=0, le=1)]] = None
     """How much to prioritize sampling speed (latency) when selecting a model. A
     value of 0 means speed is not important, while a value of 1 means speed is
     the most important factor.

@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: what several methods share."""
 
-from typing import Annotated as Annotated_, Any, Literal, TypeAlias
+from typing import Annotated as _Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ class AnnotatedAnnotations(Message):
     It can include multiple entries to indicate content useful for multiple audiences (e.g., `["user",
     "assistant"]`).
     """
-    priority: Opt[Annotated_[int, Field(ge=0, le=1)] | Annotated_[float, Field(ge=0, le=1)]] = None
+    priority: Opt[_Annotated[int, Field(ge=0, le=1)] | _Annotated[float, Field(ge=0, le=1)]] = None
     """Describes how important this data is for operating the server.
 
     A value of 1 means "most important," and indicates that the data is
@@ -75,7 +75,7 @@ class EmbeddedResource(Annotated):
     """
 
     type: Literal["resource"] = filled("resource")
-    resource: Annotated_[
+    resource: _Annotated[
         TextResourceContents | BlobResourceContents,
         OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
     ]

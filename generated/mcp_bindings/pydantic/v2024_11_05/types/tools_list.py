@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `tools/list`."""
 
-from typing import Annotated as Annotated_, Any, Literal, TypeAlias
+from typing import Annotated as _Annotated, Any, Literal, TypeAlias
 
 from ...message import Declared, Message, Opt, filled
 from .shared import PaginatedRequest, PaginatedResult
@@ -15,7 +15,7 @@ class ListToolsRequest(PaginatedRequest):
     method: Literal["tools/list"] = filled("tools/list")
 
 
-ToolInputSchema: TypeAlias = Annotated_[
+ToolInputSchema: TypeAlias = _Annotated[
     dict[str, Any],
     Declared(
         required={

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ...message import Message, OneOf, Opt, filled
+from ...message import Message, OneOf, Opt, filled, member
 from .shared import BaseMetadata, JSONRPCRequest, RequestParams, Result
 
 
@@ -55,7 +55,7 @@ class CompleteRequest(JSONRPCRequest):
     """A request from the client to the server, to ask for completion options."""
 
     method: Literal["completion/complete"] = filled("completion/complete")
-    params: CompleteRequestParams
+    params: CompleteRequestParams = member("params")
 
 
 class CompleteResultCompletion(Message):

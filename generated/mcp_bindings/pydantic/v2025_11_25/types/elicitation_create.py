@@ -244,7 +244,7 @@ class ElicitRequest(JSONRPCRequest):
     """A request from the server to elicit additional information from the user via the client."""
 
     method: Literal["elicitation/create"] = filled("elicitation/create")
-    params: ElicitRequestParams
+    params: ElicitRequestParams = member("params")
 
 
 class ElicitResult(Result):

@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import OpenMap, filled
+from ...message import OpenMap, filled, member
 from .elicitation_create import ElicitRequestURLParams
 from .messages import Error, JSONRPCErrorResponse
 
@@ -20,7 +20,7 @@ class URLElicitationRequiredErrorError(Error):
     """An object inside `URLElicitationRequiredError`."""
 
     code: Literal[-32042] = filled(-32042)
-    data: URLElicitationRequiredErrorErrorData
+    data: URLElicitationRequiredErrorErrorData = member("data")
 
 
 class URLElicitationRequiredError(JSONRPCErrorResponse):

@@ -5,7 +5,7 @@
 
 from typing import Any, Literal
 
-from ...message import Message, OpenMap, Opt, filled
+from ...message import Message, OpenMap, Opt, filled, member
 from .shared import BaseMetadata, Icons, JSONRPCRequest, RequestParams, Result
 
 
@@ -115,7 +115,7 @@ class InitializeRequest(JSONRPCRequest):
     """This request is sent from the client to the server when it first connects, asking it to begin initialization."""
 
     method: Literal["initialize"] = filled("initialize")
-    params: InitializeRequestParams
+    params: InitializeRequestParams = member("params")
 
 
 class ServerCapabilitiesPrompts(Message):

@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import filled
+from ...message import filled, member
 from .shared import JSONRPCRequest, LoggingLevel, RequestParams
 
 
@@ -22,4 +22,4 @@ class SetLevelRequest(JSONRPCRequest):
     """A request from the client to the server, to enable or adjust logging."""
 
     method: Literal["logging/setLevel"] = filled("logging/setLevel")
-    params: SetLevelRequestParams
+    params: SetLevelRequestParams = member("params")

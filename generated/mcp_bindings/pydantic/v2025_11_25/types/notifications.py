@@ -5,7 +5,7 @@
 
 from typing import Any, Literal
 
-from ...message import Message, Opt, filled, member
+from ...message import Message, Opt, OrMessage, filled, member
 from .shared import LoggingLevel, ProgressToken, RequestId
 from .tasks import Task
 
@@ -14,7 +14,7 @@ class Notification(Message):
     """`Notification`."""
 
     method: str
-    params: Opt[dict[str, Any]] = None
+    params: Opt[OrMessage[dict[str, Any]]] = None
 
 
 class JSONRPCNotification(Notification):
@@ -58,7 +58,7 @@ class CancelledNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/cancelled"] = filled("notifications/cancelled")
-    params: CancelledNotificationParams
+    params: CancelledNotificationParams = member("params")
 
 
 class ElicitationCompleteNotificationParams(Message):
@@ -76,7 +76,7 @@ class ElicitationCompleteNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/elicitation/complete"] = filled("notifications/elicitation/complete")
-    params: ElicitationCompleteNotificationParams
+    params: ElicitationCompleteNotificationParams = member("params")
 
 
 class InitializedNotification(JSONRPCNotification):
@@ -103,7 +103,7 @@ class LoggingMessageNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/message"] = filled("notifications/message")
-    params: LoggingMessageNotificationParams
+    params: LoggingMessageNotificationParams = member("params")
 
 
 class ProgressNotificationParams(NotificationParams):
@@ -125,7 +125,7 @@ class ProgressNotification(JSONRPCNotification):
     """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     method: Literal["notifications/progress"] = filled("notifications/progress")
-    params: ProgressNotificationParams
+    params: ProgressNotificationParams = member("params")
 
 
 class PromptListChangedNotification(JSONRPCNotification):
@@ -161,7 +161,7 @@ class ResourceUpdatedNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
-    params: ResourceUpdatedNotificationParams
+    params: ResourceUpdatedNotificationParams = member("params")
 
 
 class RootsListChangedNotification(JSONRPCNotification):
@@ -184,7 +184,7 @@ class TaskStatusNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/tasks/status"] = filled("notifications/tasks/status")
-    params: TaskStatusNotificationParams
+    params: TaskStatusNotificationParams = member("params")
 
 
 class ToolListChangedNotification(JSONRPCNotification):

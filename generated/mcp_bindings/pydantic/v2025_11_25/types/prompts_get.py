@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import Message, Opt, filled
+from ...message import Message, Opt, filled, member
 from .shared import ContentBlock, JSONRPCRequest, RequestParams, Result, Role
 
 
@@ -22,7 +22,7 @@ class GetPromptRequest(JSONRPCRequest):
     """Used by the client to get a prompt provided by the server."""
 
     method: Literal["prompts/get"] = filled("prompts/get")
-    params: GetPromptRequestParams
+    params: GetPromptRequestParams = member("params")
 
 
 class PromptMessage(Message):

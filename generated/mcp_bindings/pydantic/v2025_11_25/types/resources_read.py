@@ -6,7 +6,7 @@
 from typing import Annotated, Literal
 
 from ....runtime.plans import ByKey
-from ...message import OneOf, filled
+from ...message import OneOf, filled, member
 from .shared import BlobResourceContents, JSONRPCRequest, ResourceRequestParams, Result, TextResourceContents
 
 
@@ -18,7 +18,7 @@ class ReadResourceRequest(JSONRPCRequest):
     """Sent from the client to the server, to read a specific resource URI."""
 
     method: Literal["resources/read"] = filled("resources/read")
-    params: ReadResourceRequestParams
+    params: ReadResourceRequestParams = member("params")
 
 
 class ReadResourceResult(Result):

@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import filled
+from ...message import filled, member
 from .shared import JSONRPCRequest, ResourceRequestParams
 
 
@@ -19,4 +19,4 @@ class SubscribeRequest(JSONRPCRequest):
     """
 
     method: Literal["resources/subscribe"] = filled("resources/subscribe")
-    params: SubscribeRequestParams
+    params: SubscribeRequestParams = member("params")

@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import filled
+from ...message import filled, member
 from .shared import JSONRPCRequest, ResourceRequestParams
 
 
@@ -19,4 +19,4 @@ class UnsubscribeRequest(JSONRPCRequest):
     """
 
     method: Literal["resources/unsubscribe"] = filled("resources/unsubscribe")
-    params: UnsubscribeRequestParams
+    params: UnsubscribeRequestParams = member("params")

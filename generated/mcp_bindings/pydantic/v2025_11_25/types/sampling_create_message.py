@@ -232,7 +232,7 @@ class CreateMessageRequest(JSONRPCRequest):
     """
 
     method: Literal["sampling/createMessage"] = filled("sampling/createMessage")
-    params: CreateMessageRequestParams
+    params: CreateMessageRequestParams = member("params")
 
 
 class CreateMessageResult(Result, SamplingMessage):

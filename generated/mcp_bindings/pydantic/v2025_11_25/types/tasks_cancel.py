@@ -23,7 +23,7 @@ class CancelTaskRequest(JSONRPCRequest):
     """A request to cancel a task."""
 
     method: Literal["tasks/cancel"] = filled("tasks/cancel")
-    params: CancelTaskRequestParams
+    params: CancelTaskRequestParams = member("params")
 
 
 class CancelTaskResult(Result, Task):

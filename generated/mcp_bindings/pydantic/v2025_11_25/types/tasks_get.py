@@ -23,7 +23,7 @@ class GetTaskRequest(JSONRPCRequest):
     """A request to retrieve the state of a task."""
 
     method: Literal["tasks/get"] = filled("tasks/get")
-    params: GetTaskRequestParams
+    params: GetTaskRequestParams = member("params")
 
 
 class GetTaskResult(Result, Task):

@@ -22,7 +22,7 @@ class GetTaskPayloadRequest(JSONRPCRequest):
     """A request to retrieve the result of a completed task."""
 
     method: Literal["tasks/result"] = filled("tasks/result")
-    params: GetTaskPayloadRequestParams
+    params: GetTaskPayloadRequestParams = member("params")
 
 
 class GetTaskPayloadResult(OpenMap):

@@ -5,7 +5,7 @@
 
 from typing import Any, Literal
 
-from ...message import Opt, filled
+from ...message import Opt, filled, member
 from .shared import ContentBlock, JSONRPCRequest, Result
 from .tasks import TaskAugmentedRequestParams
 
@@ -23,7 +23,7 @@ class CallToolRequest(JSONRPCRequest):
     """Used by the client to invoke a tool provided by the server."""
 
     method: Literal["tools/call"] = filled("tools/call")
-    params: CallToolRequestParams
+    params: CallToolRequestParams = member("params")
 
 
 class CallToolResult(Result):

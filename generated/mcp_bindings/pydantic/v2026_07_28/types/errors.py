@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import Message, filled
+from ...message import Message, filled, member
 from .messages import Error, JSONRPCErrorResponse
 from .shared import ClientCapabilities
 
@@ -88,7 +88,7 @@ class MissingRequiredClientCapabilityErrorError(Error):
     """An object inside `MissingRequiredClientCapabilityError`."""
 
     code: Literal[-32021] = filled(-32021)
-    data: MissingRequiredClientCapabilityErrorErrorData
+    data: MissingRequiredClientCapabilityErrorErrorData = member("data")
 
 
 class MissingRequiredClientCapabilityError(JSONRPCErrorResponse):
@@ -124,7 +124,7 @@ class UnsupportedProtocolVersionErrorError(Error):
     """An object inside `UnsupportedProtocolVersionError`."""
 
     code: Literal[-32022] = filled(-32022)
-    data: UnsupportedProtocolVersionErrorErrorData
+    data: UnsupportedProtocolVersionErrorErrorData = member("data")
 
 
 class UnsupportedProtocolVersionError(JSONRPCErrorResponse):

@@ -5,7 +5,7 @@
 
 from typing import Any, Literal
 
-from ...message import Message, OpenMap, Opt, filled, member
+from ...message import Message, OpenMap, Opt, OrMessage, filled, member
 from .shared import LoggingLevel, ProgressToken, RequestId, SubscriptionFilter
 
 
@@ -13,7 +13,7 @@ class Notification(Message):
     """`Notification`."""
 
     method: str
-    params: Opt[dict[str, Any]] = None
+    params: Opt[OrMessage[dict[str, Any]]] = None
 
 
 class JSONRPCNotification(Notification):
@@ -73,7 +73,7 @@ class CancelledNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/cancelled"] = filled("notifications/cancelled")
-    params: CancelledNotificationParams
+    params: CancelledNotificationParams = member("params")
 
 
 class LoggingMessageNotificationParams(NotificationParams):
@@ -98,7 +98,7 @@ class LoggingMessageNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/message"] = filled("notifications/message")
-    params: LoggingMessageNotificationParams
+    params: LoggingMessageNotificationParams = member("params")
 
 
 class ProgressNotificationParams(NotificationParams):
@@ -120,7 +120,7 @@ class ProgressNotification(JSONRPCNotification):
     """An out-of-band notification used to inform the receiver of a progress update for a long-running request."""
 
     method: Literal["notifications/progress"] = filled("notifications/progress")
-    params: ProgressNotificationParams
+    params: ProgressNotificationParams = member("params")
 
 
 class PromptListChangedNotification(JSONRPCNotification):
@@ -159,7 +159,7 @@ class ResourceUpdatedNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/resources/updated"] = filled("notifications/resources/updated")
-    params: ResourceUpdatedNotificationParams
+    params: ResourceUpdatedNotificationParams = member("params")
 
 
 class SubscriptionsAcknowledgedNotificationParams(NotificationParams):
@@ -187,7 +187,7 @@ class SubscriptionsAcknowledgedNotification(JSONRPCNotification):
     """
 
     method: Literal["notifications/subscriptions/acknowledged"] = filled("notifications/subscriptions/acknowledged")
-    params: SubscriptionsAcknowledgedNotificationParams
+    params: SubscriptionsAcknowledgedNotificationParams = member("params")
 
 
 class ToolListChangedNotification(JSONRPCNotification):

@@ -6,7 +6,7 @@
 from typing import Annotated, Literal
 
 from ....runtime.plans import ByTag
-from ...message import Message, OneOf, Opt, filled
+from ...message import Message, OneOf, Opt, filled, member
 from .input import InputRequiredResult, InputResponseRequestParams
 from .shared import ContentBlock, JSONRPCRequest, JSONRPCResultResponse, Result, Role
 
@@ -24,7 +24,7 @@ class GetPromptRequest(JSONRPCRequest):
     """Used by the client to get a prompt provided by the server."""
 
     method: Literal["prompts/get"] = filled("prompts/get")
-    params: GetPromptRequestParams
+    params: GetPromptRequestParams = member("params")
 
 
 class PromptMessage(Message):

@@ -5,7 +5,7 @@
 
 from typing import Literal
 
-from ...message import Message, OpenMap, Opt, filled
+from ...message import Message, OpenMap, Opt, filled, member
 from .shared import CacheableResult, JSONObject, JSONRPCRequest, JSONRPCResultResponse, RequestParams
 
 
@@ -17,7 +17,7 @@ class DiscoverRequest(JSONRPCRequest):
     """
 
     method: Literal["server/discover"] = filled("server/discover")
-    params: RequestParams
+    params: RequestParams = member("params")
 
 
 class ServerCapabilitiesPrompts(Message):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from ....runtime.plans import ByKey
-from ...message import Declared, Message, OneOf, OpenMap, Opt, filled, member
+from ...message import Declared, Message, OneOf, OpenMap, Opt, OrMessage, filled, member
 
 Role: TypeAlias = Literal["assistant", "user"]
 """The sender or recipient of messages and data in a conversation."""
@@ -388,7 +388,7 @@ class Request(Message):
     """`Request`."""
 
     method: str
-    params: Opt[dict[str, Any]] = None
+    params: Opt[OrMessage[dict[str, Any]]] = None
 
 
 RequestId: TypeAlias = str | int
@@ -488,7 +488,7 @@ class PaginatedRequestParams(RequestParams):
 class PaginatedRequest(JSONRPCRequest):
     """`PaginatedRequest`."""
 
-    params: PaginatedRequestParams
+    params: PaginatedRequestParams = member("params")
 
 
 class PaginatedResult(Result):

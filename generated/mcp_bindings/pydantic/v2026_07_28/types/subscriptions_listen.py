@@ -34,7 +34,7 @@ class SubscriptionsListenRequest(JSONRPCRequest):
     """
 
     method: Literal["subscriptions/listen"] = filled("subscriptions/listen")
-    params: SubscriptionsListenRequestParams
+    params: SubscriptionsListenRequestParams = member("params")
 
 
 class SubscriptionsListenResultMetaObject(ResultMetaObject):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from ....runtime.plans import ByTag
 from ....runtime.unset import UNSET
-from ...message import OneOf, Opt, OrUnset, filled
+from ...message import OneOf, Opt, OrUnset, filled, member
 from .input import InputRequiredResult, InputResponseRequestParams
 from .shared import ContentBlock, JSONRPCRequest, JSONRPCResultResponse, Result
 
@@ -25,7 +25,7 @@ class CallToolRequest(JSONRPCRequest):
     """Used by the client to invoke a tool provided by the server."""
 
     method: Literal["tools/call"] = filled("tools/call")
-    params: CallToolRequestParams
+    params: CallToolRequestParams = member("params")
 
 
 class CallToolResult(Result):
