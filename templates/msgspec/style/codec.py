@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Annotated, Any, Final, Protocol, TypeVar, cast, get_args, get_origin, overload
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, cast, get_args, get_origin, overload
 
 from msgspec import DecodeError as Refused
 from msgspec import Raw, Struct
@@ -27,6 +27,8 @@ from .message import (
     Message,
     MessageMeta,
     OpenMap,
+    Opt,
+    OrUnset,
     check_finite,
     construct,
     is_instance,
@@ -115,13 +117,22 @@ class Codec:
         try:
             if not data.isascii():
                 _check_text(data)
-            found = _read_envelope(data)
+            found = _read_message(data)
         except _REFUSED:
-            return parse_frame(data)
-        frame = envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
-        if frame.payload is not None:
-            frame.payload = bytes(frame.payload)  # only now: it must not keep the rest of the message alive
-        return frame
+            return _frame(data)
+        # What is plain to see; the rest is for the one place where envelopes are checked.
+        id, method = found.id, found.method
+        if method is not None and found.result is None and found.error is None:
+            if found.params is None:
+                return Frame("notification" if id is None else "request", id, method, None)
+            payload = bytes(found.params)
+            if payload[0] == _BRACE:
+                return Frame("notification" if id is None else "request", id, method, payload)
+        elif method is None and id is not None and found.result is not None and found.error is None:
+            payload = bytes(found.result)
+            if payload[0] == _BRACE:
+                return Frame("result", id, None, payload)
+        return _frame(data)
 
     # --- where msgspec decides ---------------------------------------------------------------------------------------
 
@@ -256,13 +267,40 @@ def _check_text(data: bytes | str) -> None:
         data.decode()
 
 
+class _Message(Struct, gc=False):
+    """A message whose members are what they should be. (Null is nowhere right, but in some errors.)"""
+
+    jsonrpc: Literal["2.0"]
+    id: Opt[str | int] = None
+    method: Opt[str] = None
+    params: Opt[Raw] = None
+    result: Opt[Raw] = None
+    error: Opt[Raw] = None
+
+
 class _Envelope(Struct, gc=False):
+    """Any object, as far as messages have such members."""
+
     jsonrpc: Any = UNSET
     id: Any = UNSET
     method: Any = UNSET
-    params: Raw = cast(Any, UNSET)
-    result: Raw = cast(Any, UNSET)
-    error: Raw = cast(Any, UNSET)
+    params: OrUnset[Raw] = UNSET
+    result: OrUnset[Raw] = UNSET
+    error: OrUnset[Raw] = UNSET
 
 
+_read_message: Final = Decoder(_Message).decode
 _read_envelope: Final = Decoder(_Envelope).decode
+_BRACE: Final = ord("{")
+
+
+def _frame(data: bytes | str) -> Frame:
+    try:
+        _check_text(data)
+        found = _read_envelope(data)
+    except _REFUSED:
+        return parse_frame(data)
+    frame = envelope(found.jsonrpc, found.id, found.method, found.params, found.result, found.error)
+    if frame.payload is not None:
+        frame.payload = bytes(frame.payload)
+    return frame
