@@ -1,4 +1,5 @@
-"""`python -m tests.conformance [server | client] [pydantic | msgspec]`: run the official suite and print its verdicts.
+"""`python -m tests.conformance [server | client | inspector] [pydantic | msgspec]`: run the official suite, and the
+official Inspector on our server, and print their verdicts.
 
 Exits non-zero on any failure that `baseline.yml` does not list, and on any entry there that passes.
 """
@@ -23,7 +24,7 @@ ROOT = HERE.parents[1]
 BINDINGS = Path(os.environ.get("BINDINGS", ROOT / "generated"))
 """Where the generated package is."""
 STYLES = ("pydantic", "msgspec")
-LEGS = ("server", "client")
+LEGS = ("server", "client", "inspector")
 EXPECTED = suite.read_lists(suite.BASELINE.read_text())
 """The scenarios that may fail, by leg."""
 
@@ -39,6 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     problems: list[str] = []
     for leg in legs:
         for style in styles:
+            if leg == "inspector":
+                problems += inspect(style)
+                continue
             found = run(leg, style, counted[leg])
             print_table(leg, style, found)
             problems += [f"{leg}, {style}: {each}" for each in suite.judge(found, counted[leg], EXPECTED[leg])]
@@ -73,9 +77,19 @@ def invoke(counted: set[str], leg: str, *arguments: str) -> list[suite.Verdict]:
         return suite.verdicts(Path(folder), "server-" if leg == "server" else "", counted)
 
 
+def inspect(style: str) -> list[str]:
+    """Have the Inspector list our tools and call one."""
+    with serving(style) as url:
+        listed = suite.inspect(url, "--method", "tools/list")
+        called = suite.inspect(url, "--method", "tools/call", "--tool-name", "test_simple_text")
+    ok = len(listed.get("tools", ())) > 20 and "content" in called
+    print(f"\ninspector, {style}: {len(listed.get('tools', ()))} tools listed, one called: {'ok' if ok else 'FAILED'}")
+    return [] if ok else [f"inspector, {style}: {str([listed, called])[:500]}"]
+
+
 def environment() -> dict[str, str]:
     """The environment in which the generated package is found."""
-    return {**os.environ, "PYTHONPATH": str(BINDINGS)}
+    return {**suite.environment(), "PYTHONPATH": str(BINDINGS)}
 
 
 @contextmanager

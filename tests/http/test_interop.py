@@ -1,15 +1,10 @@
-"""Over HTTP with others: the official SDK, FastMCP and the Inspector, in both directions."""
+"""Over HTTP with others: the official SDK and FastMCP, in both directions."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance import suite
 from mcp_bindings.runtime import http
 from mcp_bindings.runtime.failures import McpError
 from starlette.applications import Starlette
@@ -17,7 +12,6 @@ from starlette.routing import Mount, Route
 from web import STYLES, client, in_uvicorn, make_server
 
 pytestmark = pytest.mark.anyio
-INSPECTOR = "@modelcontextprotocol/inspector@0.17.2"
 
 
 @pytest.fixture
@@ -117,18 +111,3 @@ async def test_mounted_in_another_application(style: str) -> None:
         for path in ("/exact", "/below/", "/below"):  # the last one is redirected
             async with client(style, url.replace("/mcp", path)) as ours:
                 assert (await ours.call_tool(name="echo", arguments={"text": "x"})).content[0].text == "x"
-
-
-async def test_the_inspector(tmp_path: Path) -> None:
-    """The official Inspector's command line lists our tools and calls one."""
-    folder = suite.cache_folder().with_name("inspector")
-    program = folder / "node_modules/@modelcontextprotocol/inspector/cli/build/cli.js"
-    if not program.is_file():
-        pytest.skip("the Inspector is not installed: `make conformance` does that")
-    with in_uvicorn(http.app(make_server())) as url:
-        line = [str(suite.node()), str(program), url, "--transport", "http", "--method"]
-        listed = subprocess.run([*line, "tools/list"], capture_output=True, text=True, timeout=60, env=dict(os.environ))
-        assert '"echo"' in listed.stdout, listed.stderr
-        arguments = ["tools/call", "--tool-name", "echo", "--tool-arg", "text=hi"]
-        called = subprocess.run([*line, *arguments], capture_output=True, text=True, timeout=60)
-        assert json.loads(called.stdout)["content"] == [{"type": "text", "text": "hi"}], called.stderr
