@@ -10,11 +10,13 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
+from mcp_bindgen.names import camel
 from mcp_bindings.msgspec.message import (
     Declared,
     Lone,
     Merged,
     Message,
+    MessageMeta,
     OneOf,
     OpenMap,
     Opt,
@@ -145,6 +147,13 @@ def test_filled_members_are_inherited_and_overridden() -> None:
         Emptied()
     for cls in (Base, Derived):
         assert not reads(cls, {"resultType": "input"})
+
+
+def test_wire_names_are_those_that_the_generator_assumes() -> None:
+    """It leaves out wire names that this style would make of the attribute."""
+    for attribute in ("a", "a_b", "a_1b", "a1_b2c", "a__b", "a_b_", "x1a_y", "input_schema", "_a", "a_é"):
+        made = MessageMeta("Made", (Message,), {"__annotations__": {attribute: "int"}})
+        assert made.__struct_encode_fields__ == (camel(attribute),)
 
 
 # --- planned unions ---

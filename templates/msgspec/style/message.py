@@ -20,6 +20,7 @@ from typing import (
     Any,
     Literal,
     NoReturn,
+    Self,
     TypeAlias,
     TypeVar,
     Union,
@@ -162,12 +163,18 @@ def member(wire: str, *, default: object = NODEFAULT, kw_only: bool = True) -> A
 
 # --- records --------------------------------------------------------------------------------------------------------
 
+
+def _camel(attribute: str) -> str:
+    head, *tail = attribute.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in tail)
+
+
 _CONFIG: Mapping[str, Any] = {
     "frozen": True,
     "kw_only": True,
     "omit_defaults": True,
     "repr_omit_defaults": True,
-    "rename": "camel",
+    "rename": _camel,  # not msgspec's own, which differs where digits or several underscores come in
     # Messages are trees: immutable, made from JSON or from what can be written as JSON. Without the cycle collector's
     # book-keeping, small ones decode 15 % faster and many of them do not set it off.
     "gc": False,
@@ -231,9 +238,9 @@ class MessageMeta(StructMeta):
             if issubclass(cls, OpenMap):
                 if args:
                     members["extras"], *args = args
-                extras = members.pop("extras", {})
-                check_finite(extras)
-                return opened(_new(cls, *args, **members), extras)
+                if extras := members.pop("extras", None):
+                    check_finite(extras)
+                    return opened(_new(cls, *args, **members), extras)
             return _new(cls, *args, **members)
 
 
@@ -246,6 +253,9 @@ class Message(Struct, metaclass=MessageMeta, frozen=True, kw_only=True):
         def __init_subclass__(cls, *, tag: str | None = None, definition: str | None = None, **config: Any) -> None: ...
 
     __tag__ = None
+
+    def __replace__(self, /, **changes: Any) -> Self:
+        return replaced(self, changes)
 
 
 def _completed(cls: MessageMeta, members: dict[str, Any]) -> dict[str, Any]:
@@ -316,11 +326,6 @@ def replaced(value: M, changes: dict[str, Any]) -> M:
         check_finite(extras)
         return cast(M, opened(replace_members(_declared_part(value), **changes), extras))
     return replace_members(value, **changes)
-
-
-def _camel(attribute: str) -> str:
-    head, *tail = attribute.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in tail)
 
 
 # --- open maps ------------------------------------------------------------------------------------------------------
@@ -466,7 +471,7 @@ class _Opened(dict[str, Any]):
         return self
 
     def __replace__(self, /, **changes: Any) -> Any:
-        return replaced(cast(Any, self), changes)
+        return replaced(cast(OpenMap, self), changes)
 
 
 def opened(declared: OpenMap, extras: Mapping[str, Any]) -> Any:
