@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 OUT ?= generated
 JOBS ?= 2
 
-.PHONY: generate check bump diff verify test lint wheels bench lock help clean
+.PHONY: generate check bump diff verify test lint wheels conformance bench lock help clean
 .DEFAULT_GOAL := generate
 
 $(READY): requirements.lock pyproject.toml
@@ -48,6 +48,9 @@ lint: $(READY) ## style and strict types, for generator, tests and generated cod
 
 wheels: $(READY) ## build both wheels, install them elsewhere, generate there, compare byte for byte
 	@$(BIN)/python -m tests.wheels
+
+conformance: $(READY) ## run the official conformance suite, and the official Inspector, on server and client
+	@$(BIN)/python -m tests.conformance
 
 bench: $(READY) ## measure against the peers, in one run
 	@$(BIN)/python -m tests.bench
