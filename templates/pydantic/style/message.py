@@ -10,7 +10,7 @@ Constructors take Python names, decoding takes wire names. Models are built when
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -19,6 +19,7 @@ from typing import (
     Literal,
     Optional,
     TypeAlias,
+    TypeGuard,
     TypeVar,
     Union,
     cast,
@@ -49,10 +50,12 @@ __all__ = [
     "OneOf",
     "OpenMap",
     "Opt",
+    "OrMessage",
     "OrUnset",
     "construct",
     "filled",
     "is_instance",
+    "is_record",
     "layout",
     "member",
     "replaced",
@@ -67,6 +70,8 @@ M = TypeVar("M", bound="Message")
 if TYPE_CHECKING:
     Opt: TypeAlias = Optional[T]
     OrUnset: TypeAlias = Union[T, UnsetType]
+    OrMessage: TypeAlias = Union[T, "Message"]
+    from typing import Annotated as OneOf
 else:
 
     class Opt:
@@ -80,6 +85,32 @@ else:
 
         def __class_getitem__(cls, type):
             return type
+
+    class OrMessage:
+        """`OrMessage[T]`: a free map on the wire, for which derived records have a record. Constructors take both."""
+
+        def __class_getitem__(cls, type):
+            return Annotated[type, cls]
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source, handler):
+            free = FreeForm().__get_pydantic_core_schema__(source, handler)
+            either = core_schema.union_schema([free, core_schema.is_instance_schema(Message)], mode="left_to_right")
+            return core_schema.json_or_python_schema(free, either, serialization=_BY_TYPE)
+
+
+    class OneOf:
+        """`OneOf[A | B, by]`: a union that is decided by `by`: the wire name of a tag, or a plan.
+
+        A tag is a required member that has values of its own in each arm. After a plan come its labels for the arms, in
+        order, unless these are records, which are known by their own names.
+        """
+
+        def __class_getitem__(cls, parameters):
+            union, by, *labels = parameters
+            arms = get_args(union)
+            labels = labels or [arm.__definition__ for arm in arms]
+            return _OneOf(f"OneOf[{union}]", (), {"arms": dict(zip(labels, arms, strict=True)), "by": by})
 
 
 class _Filled:
@@ -168,8 +199,8 @@ class MessageMeta(ModelMetaclass):
 class Message(BaseModel, metaclass=MessageMeta):
     """The base of all records: immutable, made from keywords, compared by value. Undeclared members are kept."""
 
-    model_config = ConfigDict(
-        **CONFIG, extra="allow", frozen=True, defer_build=True, alias_generator=_camel, protected_namespaces=()
+    model_config = CONFIG | ConfigDict(
+        extra="allow", frozen=True, defer_build=True, alias_generator=_camel, protected_namespaces=()
     )
 
     # Type checkers know the constructors from the members.
@@ -216,14 +247,24 @@ class Message(BaseModel, metaclass=MessageMeta):
             return replaced(self, changes)
 
 
-@lru_cache(maxsize=None)
+def is_record(type: object) -> TypeGuard[type[Message]]:
+    """Whether `type` is a class of records, and no alias."""
+    return isinstance(type, MessageMeta)
+
+
+_layouts: dict[type[Message], Mapping[str, tuple[str, object]]] = {}
+
+
 def layout(cls: type[Message]) -> Mapping[str, tuple[str, object]]:
     """The members of a record: wire key -> attribute, and the value that means absent."""
-    members: dict[str, tuple[str, object]] = {}
-    for name, field in cls.__pydantic_fields__.items():
-        wire = field.serialization_alias
-        members[_camel(name) if wire is None else wire] = (name, field.default)
-    return members
+    found = _layouts.get(cls)
+    if found is None:
+        members: dict[str, tuple[str, object]] = {}
+        for name, field in cls.__pydantic_fields__.items():
+            wire = field.serialization_alias
+            members[_camel(name) if wire is None else wire] = (name, field.default)
+        found = _layouts[cls] = members
+    return found
 
 
 def construct(cls: type[M], members: Mapping[str, Any], extras: Mapping[str, Any]) -> M:
@@ -322,7 +363,7 @@ class _Json:
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         inner = core_schema.definition_reference_schema
         # Sorted by what is dear to refuse: pydantic copies what an arm refuses into an error.
-        kinds = [
+        kinds: list[CoreSchema | tuple[CoreSchema, str]] = [
             core_schema.dict_schema(core_schema.str_schema(strict=True), inner(cls.__qualname__), strict=True),
             core_schema.str_schema(strict=True),
             core_schema.list_schema(inner(cls.__qualname__), strict=True),
@@ -347,9 +388,9 @@ def _literal(schema: Any) -> CoreSchema:
 
 
 def _free_form(handler: GetCoreSchemaHandler) -> CoreSchema:
-    schema = handler.generate_schema(_Json)
+    schema: Any = handler.generate_schema(_Json)
     schema["serialization"] = _BY_TYPE
-    return schema
+    return cast(CoreSchema, schema)
 
 
 class FreeForm:
@@ -399,23 +440,23 @@ def _replace(schema: dict[str, Any], other: CoreSchema) -> None:
 # --- unions ------------------------------------------------------------------------------------------------------------
 
 
-class OneOf:
-    """`Annotated[A | B, OneOf(by)]`: how the arms of a union are told apart.
+class _OneOf(type):
+    """The run-time type of a union: its values are those of its arms."""
 
-    `by` is the wire name of a required member that has values of its own in each arm, or a plan. `labels` are the
-    plan's names for the arms, in order, unless these are records, which are known by their own.
-    """
+    arms: Mapping[str, Any]
+    by: str | Plan
 
-    __slots__ = ("by", "labels")
+    def __instancecheck__(cls, value: object) -> bool:
+        return any(is_instance(value, arm) for arm in cls.arms.values())
 
-    def __init__(self, by: str | Plan, *labels: str) -> None:
-        self.by = by
-        self.labels = labels
+    def __or__(cls, other: Any) -> Any:
+        return Union[cls, other]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        arms = cast("tuple[Any, ...]", get_args(source))
-        union = _Union(dict(zip(self.labels or [arm.__definition__ for arm in arms], arms, strict=True)), handler)
-        plan = union.tagged_by(self.by) if isinstance(self.by, str) else self.by
+    __ror__ = __or__
+
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        union = _Union(cls.arms, handler)
+        plan = union.tagged_by(cls.by) if isinstance(cls.by, str) else cls.by
         return union.native(plan) or union.planned(plan)
 
 
@@ -428,7 +469,7 @@ class _Union:
 
     def planned(self, plan: Plan) -> CoreSchema:
         """Ask the plan, for which pydantic has to make a Python object of the JSON: always possible, and slow."""
-        labels = {arm: label for label, arm in self.arms.items() if isinstance(arm, MessageMeta)}
+        labels = {arm: label for label, arm in self.arms.items() if is_record(arm)}
 
         def choose(value: Any) -> str | None:
             if isinstance(value, dict):
@@ -483,7 +524,7 @@ class _Union:
         choices: list[CoreSchema | None] = []
         earlier: list[_Guard] = []
         for path, leaf in plan.cases:
-            if len(path) > 1 or not isinstance(leaf, str) or not self.member(leaf, path[0])[1]:
+            if len(path) != 1 or not isinstance(leaf, str) or not self.member(leaf, path[0])[1]:
                 return None
             choices.append(self.unless(earlier, leaf))
             earlier.append((path[0], None))
@@ -491,7 +532,7 @@ class _Union:
 
     def unless(self, guards: Sequence[_Guard], leaf: Leaf | None) -> CoreSchema | None:
         """The arm for records that have none of these members, or not with one of these values."""
-        if not isinstance(leaf, str) or not isinstance(self.arms[leaf], MessageMeta):
+        if not isinstance(leaf, str) or not is_record(self.arms[leaf]):
             return None
         if not guards:
             return self.schemas[leaf]
@@ -515,7 +556,7 @@ class _Union:
     def member(self, label: str, wire: str) -> tuple[str, bool]:
         """The attribute of a member of an arm, and whether it is required; the empty string if there is none."""
         arm = self.arms[label]
-        if not isinstance(arm, MessageMeta) or wire not in layout(arm):
+        if not is_record(arm) or wire not in layout(arm):
             return "", False
         attribute, _ = layout(arm)[wire]
         return attribute, arm.__pydantic_fields__[attribute].is_required()
@@ -528,13 +569,14 @@ def _first_of(choices: Sequence[CoreSchema | None]) -> CoreSchema | None:
     """The first schema that accepts a value."""
     if None in choices:
         return None
-    return core_schema.union_schema(cast("list[CoreSchema]", choices), mode="left_to_right", serialization=_BY_TYPE)
+    return core_schema.union_schema(cast("list[Any]", choices), mode="left_to_right", serialization=_BY_TYPE)
 
 
 def _get(value: Message, wire: str) -> Any:
     """The member of a record with the wire key `wire`, declared or not; UNSET if it is absent."""
-    attribute, absent = layout(value.__class__).get(wire, ("", None))
-    if attribute:
+    declared = layout(value.__class__).get(wire)
+    if declared:
+        attribute, absent = declared
         found = value.__dict__[attribute]
         return UNSET if found is absent else found
     return (value.__pydantic_extra__ or {}).get(wire, UNSET)
@@ -545,7 +587,8 @@ def _wire_form(value: Any) -> Any:
     if isinstance(value, Message):
         return value.model_dump(exclude_defaults=True)
     if isinstance(value, list):
-        return [_wire_form(item) for item in cast("list[Any]", value)[:1]]
+        items: list[Any] = cast(Any, value)
+        return [_wire_form(item) for item in items[:1]]
     return value
 
 
@@ -572,8 +615,8 @@ class Declared:
     def _validate(self) -> Callable[[Any], object]:
         members = {wire: Required[type] for wire, type in self.required.items()}
         members |= {wire: NotRequired[type] for wire, type in self.optional.items()}
-        declared = with_config(CONFIG)(TypedDict("Declared", members))
-        return TypeAdapter(declared).validator.validate_python
+        declare: Any = TypedDict
+        return TypeAdapter(with_config(CONFIG)(declare("Declared", members))).validator.validate_python
 
 
 # --- instances ---------------------------------------------------------------------------------------------------------
@@ -593,10 +636,12 @@ def is_instance(value: object, type: Any) -> bool:
         return is_instance(value, arguments[0])
     if origin is Literal:
         return any(value == constant and value.__class__ is constant.__class__ for constant in arguments)
+    if not isinstance(value, origin):
+        return False
     if origin is list:
-        return isinstance(value, list) and all(is_instance(item, arguments[0]) for item in cast("list[Any]", value))
+        items: list[Any] = cast(Any, value)
+        return all(is_instance(item, arguments[0]) for item in items)
     if origin is dict:
-        return isinstance(value, dict) and all(
-            is_instance(item, arguments[1]) for item in cast("dict[str, Any]", value).values()
-        )
-    return isinstance(value, origin)
+        members: dict[str, Any] = cast(Any, value)
+        return all(is_instance(item, arguments[1]) for item in members.values())
+    return True
