@@ -49,6 +49,8 @@ def mend(type: Any, value: Any, error: Exception) -> Any:
             built: Any = convert(value, target, dec_hook=read_planned)
         except ValidationError as next_error:
             error = next_error
+        except RecursionError:
+            return NOT_BUILT
         else:
             for place, keys in removed:
                 built = _put_back(built, place, keys)

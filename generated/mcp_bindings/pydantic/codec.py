@@ -52,7 +52,6 @@ class Codec:
         self._definitions = definitions
         self._renamed = renamed or {}
         self._validators: dict[Any, SchemaValidator] = {}
-        self._by_identity: dict[int, SchemaValidator] = {}
         self._aliases: dict[int, str] = {}
 
     @overload
@@ -138,19 +137,16 @@ class Codec:
             return NOT_BUILT
 
     def _validator(self, type: Any) -> SchemaValidator:
-        validator = self._by_identity.get(id(type))  # an alias takes long to hash
-        return self._validators.get(type) or self._build_validator(type) if validator is None else validator
-
-    def _build_validator(self, type: Any) -> SchemaValidator:
-        if is_record(type):
-            type.model_rebuild()
-            validator = cast(SchemaValidator, type.__pydantic_validator__)
-        else:
-            validator = cast(
-                SchemaValidator, TypeAdapter(cast(Any, Annotated)[type, FreeForm()], config=CONFIG).validator
-            )
-        self._validators[type] = validator
-        self._by_identity[id(type)] = validator  # stays its own: as a key, `type` lives on
+        validator = self._validators.get(type)
+        if validator is None:
+            if is_record(type):
+                type.model_rebuild()
+                validator = cast(SchemaValidator, type.__pydantic_validator__)
+            else:
+                validator = cast(
+                    SchemaValidator, TypeAdapter(cast(Any, Annotated)[type, FreeForm()], config=CONFIG).validator
+                )
+            self._validators[type] = validator
         return validator
 
     # --- names --------------------------------------------------------------------------------------------------------
@@ -163,7 +159,7 @@ class Codec:
         if is_record(type):
             name = type.__definition__
             return name if getattr(self._types, self._renamed.get(name, name), None) is type else None
-        if not self._aliases:
+        if not self._aliases:  # by identity: two aliases of `str | int` are equal
             for name, definition in self._definitions().items():
                 if not isinstance(definition, Record) or definition.kind == "opaque":
                     self._aliases.setdefault(id(self._class(name)), name)

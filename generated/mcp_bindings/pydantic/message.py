@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     Opt: TypeAlias = Optional[T]
     OrUnset: TypeAlias = Union[T, UnsetType]
     OrMessage: TypeAlias = Union[T, "Message"]
+    from typing import Annotated as OneOf
 else:
 
     class Opt:
@@ -99,6 +100,19 @@ else:
             free = FreeForm().__get_pydantic_core_schema__(source, handler)
             either = core_schema.union_schema([free, core_schema.is_instance_schema(Message)], mode="left_to_right")
             return core_schema.json_or_python_schema(free, either, serialization=_BY_TYPE)
+
+    class OneOf:
+        """`OneOf[A | B, by]`: a union that is decided by `by`: the wire name of a tag, or a plan.
+
+        A tag is a required member that has values of its own in each arm. After a plan come its labels for the arms, in
+        order, unless these are records, which are known by their own names.
+        """
+
+        def __class_getitem__(cls, parameters):
+            union, by, *labels = parameters
+            arms = get_args(union)
+            labels = labels or [arm.__definition__ for arm in arms]
+            return _OneOf(f"OneOf[{union}]", (), {"arms": dict(zip(labels, arms, strict=True)), "by": by})
 
 
 class _Filled:
@@ -428,24 +442,23 @@ def _replace(schema: dict[str, Any], other: CoreSchema) -> None:
 # --- unions ------------------------------------------------------------------------------------------------------------
 
 
-class OneOf:
-    """`Annotated[A | B, OneOf(by)]`: how the arms of a union are told apart.
+class _OneOf(type):
+    """The run-time type of a union: its values are those of its arms."""
 
-    `by` is the wire name of a required member that has values of its own in each arm, or a plan. `labels` are the
-    plan's names for the arms, in order, unless these are records, which are known by their own.
-    """
+    arms: Mapping[str, Any]
+    by: str | Plan
 
-    __slots__ = ("by", "labels")
+    def __instancecheck__(cls, value: object) -> bool:
+        return any(is_instance(value, arm) for arm in cls.arms.values())
 
-    def __init__(self, by: str | Plan, *labels: str) -> None:
-        self.by = by
-        self.labels = labels
+    def __or__(cls, other: Any) -> Any:
+        return Union[cls, other]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        arms: tuple[Any, ...] = get_args(source)
-        labels = self.labels or [arm.__definition__ for arm in arms]
-        union = _Union(dict(zip(labels, arms, strict=True)), handler)
-        plan = union.tagged_by(self.by) if isinstance(self.by, str) else self.by
+    __ror__ = __or__
+
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        union = _Union(cls.arms, handler)
+        plan = union.tagged_by(cls.by) if isinstance(cls.by, str) else cls.by
         return union.native(plan) or union.planned(plan)
 
 
@@ -576,7 +589,7 @@ def _wire_form(value: Any) -> Any:
     if isinstance(value, Message):
         return value.model_dump(exclude_defaults=True)
     if isinstance(value, list):
-        items: list[Any] = value
+        items: list[Any] = cast(Any, value)
         return [_wire_form(item) for item in items[:1]]
     return value
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx2
+    from mcp.server.auth.provider import AccessToken, TokenVerifier
 
+    from .http_auth import BearerAuthentication as BearerAuthentication
     from .http_client import HttpTransport as HttpTransport
     from .http_client import UnexpectedStatus as UnexpectedStatus
     from .http_server import Authentication as Authentication
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Authentication",
+    "BearerAuthentication",
     "HttpServer",
     "HttpTransport",
     "Notifier",
@@ -33,12 +36,14 @@ __all__ = [
     "Refused",
     "UnexpectedStatus",
     "app",
+    "bearer",
     "connect",
     "serve",
 ]
 
 _HOMES = {
     "Authentication": "http_server",
+    "BearerAuthentication": "http_auth",
     "HttpServer": "http_server",
     "HttpTransport": "http_client",
     "Notifier": "notifier",
@@ -112,6 +117,25 @@ def serve(
 
     application = app(server, path=path, hosts=hosts, origins=origins, authentication=authentication, notifier=notifier)
     uvicorn.run(application, host=host, port=port, log_level="warning")
+
+
+def bearer(
+    verifier: TokenVerifier,
+    *,
+    resource: str,
+    authorization_servers: Sequence[str],
+    scopes: Sequence[str] = (),
+    principal: Callable[[AccessToken], str] | None = None,
+) -> BearerAuthentication:
+    """Authentication by bearer tokens, for `app`; it needs the official SDK (`mcp`).
+
+    `verifier` is any token verifier of the SDK. `resource` is this server's URL: only tokens for it are taken.
+    `authorization_servers` are where clients get them, which the server tells them in its metadata; `scopes` are what
+    every token must allow. `principal` makes the name that handlers see of a token: by default that of its subject.
+    """
+    from .http_auth import BearerAuthentication, principal_of
+
+    return BearerAuthentication(verifier, resource, authorization_servers, scopes, principal or principal_of)
 
 
 def connect(

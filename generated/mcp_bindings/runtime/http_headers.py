@@ -99,6 +99,8 @@ class HeaderTable:
     """The first value of each."""
     repeated: frozenset[bytes]
     """The names that came more than once."""
+    size: int
+    """How long all of them are, in bytes."""
 
     def one(self, name: bytes) -> bytes | None:
         """The value of a header that may be there once. Raises InvalidHeader if it came more than once.
@@ -117,15 +119,17 @@ def read_headers(raw: Iterable[tuple[bytes, bytes]]) -> HeaderTable:
     """The header fields as ASGI gives them, as a table. The `Accept` fields are one list in several pieces."""
     values: dict[bytes, bytes] = {}
     repeated: set[bytes] = set()
+    size = 0
     for name, value in raw:
         name = name.lower()
+        size += len(name) + len(value)
         if name not in values:
             values[name] = value
         elif name == b"accept":
             values[name] += b"," + value
         else:
             repeated.add(name)
-    return HeaderTable(values, frozenset(repeated) if repeated else _NONE_REPEATED)
+    return HeaderTable(values, frozenset(repeated) if repeated else _NONE_REPEATED, size)
 
 
 def header_mismatch(reason: str) -> McpError:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     import asyncio
 
 log = logging.getLogger("mcp.server")
+
+HEADER_LIMIT: Final = 64 * 1024
+"""How long a request's headers may be, in bytes. Not all web servers see to that."""
 
 
 class Refused(Exception):
@@ -124,6 +127,9 @@ class HttpServer:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = read_headers(scope["headers"])
         values, repeated = headers.values, headers.repeated
+        if headers.size > HEADER_LIMIT:
+            await refuse(send, 431, "The request's headers are longer than the limit of this server")
+            return
         if b"host" in repeated or not self._access.host_allowed(values.get(b"host")):
             await refuse(send, 403, "This host is not allowed")
             return

@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: messages of any method."""
 
-from typing import Annotated as _Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey
 from ....runtime.unset import UNSET
@@ -38,34 +38,59 @@ from .shared import Request, Result
 from .tools_call import CallToolRequest, CallToolResult
 from .tools_list import ListToolsRequest, ListToolsResult
 
-ClientNotification: TypeAlias = _Annotated[
-    CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientNotification: TypeAlias = (
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification
+    )
 
+else:
+    ClientNotification = OneOf[
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification, "method"
+    ]
 
-ClientRequest: TypeAlias = _Annotated[
-    InitializeRequest
-    | PingRequest
-    | ListResourcesRequest
-    | ListResourceTemplatesRequest
-    | ReadResourceRequest
-    | SubscribeRequest
-    | UnsubscribeRequest
-    | ListPromptsRequest
-    | GetPromptRequest
-    | ListToolsRequest
-    | CallToolRequest
-    | SetLevelRequest
-    | CompleteRequest,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientRequest: TypeAlias = (
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | SetLevelRequest
+        | CompleteRequest
+    )
 
+else:
+    ClientRequest = OneOf[
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | SetLevelRequest
+        | CompleteRequest,
+        "method",
+    ]
 
-ClientResult: TypeAlias = _Annotated[
-    Result | CreateMessageResult | ListRootsResult,
-    OneOf(ByKey([(("content",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "Result")),
-]
+if TYPE_CHECKING:
+    ClientResult: TypeAlias = Result | CreateMessageResult | ListRootsResult
+
+else:
+    ClientResult = OneOf[
+        Result | CreateMessageResult | ListRootsResult,
+        ByKey([(("content",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "Result"),
+    ]
 
 
 class JSONRPCErrorError(Message):
@@ -110,44 +135,73 @@ class JSONRPCResponse(Message):
     result: Result
 
 
-JSONRPCMessage: TypeAlias = _Annotated[
-    JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError,
-    OneOf(
+if TYPE_CHECKING:
+    JSONRPCMessage: TypeAlias = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
+
+else:
+    JSONRPCMessage = OneOf[
+        JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError,
         ByKey(
             [(("result",), "JSONRPCResponse"), (("error",), "JSONRPCError"), (("id",), "JSONRPCRequest")],
             "JSONRPCNotification",
-        )
-    ),
-]
+        ),
+    ]
 
+if TYPE_CHECKING:
+    ServerNotification: TypeAlias = (
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification
+    )
 
-ServerNotification: TypeAlias = _Annotated[
-    CancelledNotification
-    | ProgressNotification
-    | ResourceListChangedNotification
-    | ResourceUpdatedNotification
-    | PromptListChangedNotification
-    | ToolListChangedNotification
-    | LoggingMessageNotification,
-    OneOf("method"),
-]
+else:
+    ServerNotification = OneOf[
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification,
+        "method",
+    ]
 
+if TYPE_CHECKING:
+    ServerRequest: TypeAlias = PingRequest | CreateMessageRequest | ListRootsRequest
 
-ServerRequest: TypeAlias = _Annotated[PingRequest | CreateMessageRequest | ListRootsRequest, OneOf("method")]
+else:
+    ServerRequest = OneOf[PingRequest | CreateMessageRequest | ListRootsRequest, "method"]
 
+if TYPE_CHECKING:
+    ServerResult: TypeAlias = (
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult
+    )
 
-ServerResult: TypeAlias = _Annotated[
-    Result
-    | InitializeResult
-    | ListResourcesResult
-    | ListResourceTemplatesResult
-    | ReadResourceResult
-    | ListPromptsResult
-    | GetPromptResult
-    | ListToolsResult
-    | CallToolResult
-    | CompleteResult,
-    OneOf(
+else:
+    ServerResult = OneOf[
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult,
         ByKey(
             [
                 (("capabilities",), "InitializeResult"),
@@ -161,6 +215,5 @@ ServerResult: TypeAlias = _Annotated[
                 (("completion",), "CompleteResult"),
             ],
             "Result",
-        )
-    ),
-]
+        ),
+    ]

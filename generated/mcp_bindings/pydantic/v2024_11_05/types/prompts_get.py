@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `prompts/get`."""
 
-from typing import Annotated as _Annotated, Any, Literal
+from typing import Any, Literal
 
 from ...message import Message, OneOf, Opt, filled, member
 from .shared import EmbeddedResource, ImageContent, Result, Role, TextContent
@@ -34,7 +34,7 @@ class PromptMessage(Message):
     resources from the MCP server.
     """
 
-    content: _Annotated[TextContent | ImageContent | EmbeddedResource, OneOf("type")]
+    content: OneOf[TextContent | ImageContent | EmbeddedResource, "type"]
     role: Role
 
 

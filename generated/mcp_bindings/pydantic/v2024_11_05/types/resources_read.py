@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `resources/read`."""
 
-from typing import Annotated as _Annotated, Any, Literal
+from typing import Any, Literal
 
 from ....runtime.plans import ByKey
 from ...message import Message, OneOf, Opt, filled, member
@@ -30,8 +30,8 @@ class ReadResourceResult(Result):
     """The server's response to a resources/read request from the client."""
 
     contents: list[
-        _Annotated[
+        OneOf[
             TextResourceContents | BlobResourceContents,
-            OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+            ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
         ]
     ]

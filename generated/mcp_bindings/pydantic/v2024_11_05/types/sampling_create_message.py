@@ -14,7 +14,7 @@ from .shared import ImageContent, Result, Role, TextContent
 class SamplingMessage(Message):
     """Describes a message issued to or received from an LLM API."""
 
-    content: _Annotated[TextContent | ImageContent, OneOf("type")]
+    content: OneOf[TextContent | ImageContent, "type"]
     role: Role
 
 

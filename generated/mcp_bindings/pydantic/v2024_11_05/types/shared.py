@@ -75,9 +75,9 @@ class EmbeddedResource(Annotated):
     """
 
     type: Literal["resource"] = filled("resource")
-    resource: _Annotated[
+    resource: OneOf[
         TextResourceContents | BlobResourceContents,
-        OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+        ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
     ]
 
 

@@ -3,7 +3,7 @@
 
 """MCP 2024-11-05: `tools/call`."""
 
-from typing import Annotated as _Annotated, Any, Literal
+from typing import Any, Literal
 
 from ...message import Message, OneOf, Opt, filled, member
 from .shared import EmbeddedResource, ImageContent, Result, TextContent
@@ -38,7 +38,7 @@ class CallToolResult(Result):
     should be reported as an MCP error response.
     """
 
-    content: list[_Annotated[TextContent | ImageContent | EmbeddedResource, OneOf("type")]]
+    content: list[OneOf[TextContent | ImageContent | EmbeddedResource, "type"]]
     is_error: Opt[bool] = None
     """Whether the tool call ended in an error.
 

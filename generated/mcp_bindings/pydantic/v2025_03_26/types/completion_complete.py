@@ -41,7 +41,7 @@ class CompleteRequestParams(Message):
 
     argument: CompleteRequestParamsArgument
     """The argument's information"""
-    ref: Annotated[PromptReference | ResourceReference, OneOf("type")]
+    ref: OneOf[PromptReference | ResourceReference, "type"]
     meta: Opt[dict[str, Any]] = member("_meta", default=None)
     """Metadata of this request."""
 

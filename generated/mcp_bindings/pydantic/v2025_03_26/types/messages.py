@@ -3,7 +3,7 @@
 
 """MCP 2025-03-26: messages of any method."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByItem, ByKey, ByKind
 from ....runtime.unset import UNSET
@@ -38,34 +38,59 @@ from .shared import Request, Result
 from .tools_call import CallToolRequest, CallToolResult
 from .tools_list import ListToolsRequest, ListToolsResult
 
-ClientNotification: TypeAlias = Annotated[
-    CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientNotification: TypeAlias = (
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification
+    )
 
+else:
+    ClientNotification = OneOf[
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification, "method"
+    ]
 
-ClientRequest: TypeAlias = Annotated[
-    InitializeRequest
-    | PingRequest
-    | ListResourcesRequest
-    | ListResourceTemplatesRequest
-    | ReadResourceRequest
-    | SubscribeRequest
-    | UnsubscribeRequest
-    | ListPromptsRequest
-    | GetPromptRequest
-    | ListToolsRequest
-    | CallToolRequest
-    | SetLevelRequest
-    | CompleteRequest,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientRequest: TypeAlias = (
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | SetLevelRequest
+        | CompleteRequest
+    )
 
+else:
+    ClientRequest = OneOf[
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | SetLevelRequest
+        | CompleteRequest,
+        "method",
+    ]
 
-ClientResult: TypeAlias = Annotated[
-    Result | CreateMessageResult | ListRootsResult,
-    OneOf(ByKey([(("content",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "Result")),
-]
+if TYPE_CHECKING:
+    ClientResult: TypeAlias = Result | CreateMessageResult | ListRootsResult
+
+else:
+    ClientResult = OneOf[
+        Result | CreateMessageResult | ListRootsResult,
+        ByKey([(("content",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "Result"),
+    ]
 
 
 class JSONRPCRequest(Request):
@@ -82,7 +107,7 @@ class JSONRPCNotification(Notification):
 
 
 JSONRPCBatchRequest: TypeAlias = list[
-    Annotated[JSONRPCRequest | JSONRPCNotification, OneOf(ByKey([(("id",), "JSONRPCRequest")], "JSONRPCNotification"))]
+    OneOf[JSONRPCRequest | JSONRPCNotification, ByKey([(("id",), "JSONRPCRequest")], "JSONRPCNotification")]
 ]
 """A JSON-RPC batch request, as described in https://www.jsonrpc.org/specification#batch."""
 
@@ -117,22 +142,28 @@ class JSONRPCError(Message):
 
 
 JSONRPCBatchResponse: TypeAlias = list[
-    Annotated[JSONRPCResponse | JSONRPCError, OneOf(ByKey([(("result",), "JSONRPCResponse")], "JSONRPCError"))]
+    OneOf[JSONRPCResponse | JSONRPCError, ByKey([(("result",), "JSONRPCResponse")], "JSONRPCError")]
 ]
 """A JSON-RPC batch response, as described in https://www.jsonrpc.org/specification#batch."""
 
-JSONRPCMessage: TypeAlias = Annotated[
-    JSONRPCRequest
-    | JSONRPCNotification
-    | list[
-        Annotated[
-            JSONRPCRequest | JSONRPCNotification, OneOf(ByKey([(("id",), "JSONRPCRequest")], "JSONRPCNotification"))
-        ]
-    ]
-    | JSONRPCResponse
-    | JSONRPCError
-    | list[Annotated[JSONRPCResponse | JSONRPCError, OneOf(ByKey([(("result",), "JSONRPCResponse")], "JSONRPCError"))]],
-    OneOf(
+if TYPE_CHECKING:
+    JSONRPCMessage: TypeAlias = (
+        JSONRPCRequest
+        | JSONRPCNotification
+        | list[OneOf[JSONRPCRequest | JSONRPCNotification, ByKey([(("id",), "JSONRPCRequest")], "JSONRPCNotification")]]
+        | JSONRPCResponse
+        | JSONRPCError
+        | list[OneOf[JSONRPCResponse | JSONRPCError, ByKey([(("result",), "JSONRPCResponse")], "JSONRPCError")]]
+    )
+    """Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+else:
+    JSONRPCMessage = OneOf[
+        JSONRPCRequest
+        | JSONRPCNotification
+        | list[OneOf[JSONRPCRequest | JSONRPCNotification, ByKey([(("id",), "JSONRPCRequest")], "JSONRPCNotification")]]
+        | JSONRPCResponse
+        | JSONRPCError
+        | list[OneOf[JSONRPCResponse | JSONRPCError, ByKey([(("result",), "JSONRPCResponse")], "JSONRPCError")]],
         ByKind(
             {
                 "object": ByKey(
@@ -150,37 +181,63 @@ JSONRPCMessage: TypeAlias = Annotated[
         "JSONRPCResponse",
         "JSONRPCError",
         "array2",
-    ),
-]
-"""Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+    ]
 
-ServerNotification: TypeAlias = Annotated[
-    CancelledNotification
-    | ProgressNotification
-    | ResourceListChangedNotification
-    | ResourceUpdatedNotification
-    | PromptListChangedNotification
-    | ToolListChangedNotification
-    | LoggingMessageNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ServerNotification: TypeAlias = (
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification
+    )
 
+else:
+    ServerNotification = OneOf[
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification,
+        "method",
+    ]
 
-ServerRequest: TypeAlias = Annotated[PingRequest | CreateMessageRequest | ListRootsRequest, OneOf("method")]
+if TYPE_CHECKING:
+    ServerRequest: TypeAlias = PingRequest | CreateMessageRequest | ListRootsRequest
 
+else:
+    ServerRequest = OneOf[PingRequest | CreateMessageRequest | ListRootsRequest, "method"]
 
-ServerResult: TypeAlias = Annotated[
-    Result
-    | InitializeResult
-    | ListResourcesResult
-    | ListResourceTemplatesResult
-    | ReadResourceResult
-    | ListPromptsResult
-    | GetPromptResult
-    | ListToolsResult
-    | CallToolResult
-    | CompleteResult,
-    OneOf(
+if TYPE_CHECKING:
+    ServerResult: TypeAlias = (
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult
+    )
+
+else:
+    ServerResult = OneOf[
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult,
         ByKey(
             [
                 (("capabilities",), "InitializeResult"),
@@ -194,6 +251,5 @@ ServerResult: TypeAlias = Annotated[
                 (("completion",), "CompleteResult"),
             ],
             "Result",
-        )
-    ),
-]
+        ),
+    ]

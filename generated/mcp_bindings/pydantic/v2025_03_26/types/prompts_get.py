@@ -3,7 +3,7 @@
 
 """MCP 2025-03-26: `prompts/get`."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from ...message import Message, OneOf, Opt, filled, member
 from .shared import AudioContent, EmbeddedResource, ImageContent, Result, Role, TextContent
@@ -34,7 +34,7 @@ class PromptMessage(Message):
     resources from the MCP server.
     """
 
-    content: Annotated[TextContent | ImageContent | AudioContent | EmbeddedResource, OneOf("type")]
+    content: OneOf[TextContent | ImageContent | AudioContent | EmbeddedResource, "type"]
     role: Role
 
 

@@ -81,9 +81,9 @@ class EmbeddedResource(Message):
     """
 
     type: Literal["resource"] = filled("resource")
-    resource: Annotated[
+    resource: OneOf[
         TextResourceContents | BlobResourceContents,
-        OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+        ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
     ]
     annotations: Opt[Annotations] = None
     """Optional annotations for the client."""

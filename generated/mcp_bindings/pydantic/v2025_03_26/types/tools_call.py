@@ -3,7 +3,7 @@
 
 """MCP 2025-03-26: `tools/call`."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from ...message import Message, OneOf, Opt, filled, member
 from .shared import AudioContent, EmbeddedResource, ImageContent, Result, TextContent
@@ -38,7 +38,7 @@ class CallToolResult(Result):
     should be reported as an MCP error response.
     """
 
-    content: list[Annotated[TextContent | ImageContent | AudioContent | EmbeddedResource, OneOf("type")]]
+    content: list[OneOf[TextContent | ImageContent | AudioContent | EmbeddedResource, "type"]]
     is_error: Opt[bool] = None
     """Whether the tool call ended in an error.
 

@@ -46,7 +46,7 @@ class CompleteRequestParams(Message):
 
     argument: CompleteRequestParamsArgument
     """The argument's information"""
-    ref: Annotated[PromptReference | ResourceTemplateReference, OneOf("type")]
+    ref: OneOf[PromptReference | ResourceTemplateReference, "type"]
     context: Opt[CompleteRequestParamsContext] = None
     """Additional, optional context for completions"""
     meta: Opt[dict[str, Any]] = member("_meta", default=None)

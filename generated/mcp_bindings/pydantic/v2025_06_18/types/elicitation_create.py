@@ -3,7 +3,7 @@
 
 """MCP 2025-06-18: `elicitation/create`."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey, ByTag
 from ...message import Message, OneOf, Opt, filled, member
@@ -50,9 +50,14 @@ class EnumSchema(Message):
     title: Opt[str] = None
 
 
-PrimitiveSchemaDefinition: TypeAlias = Annotated[
-    StringSchema | NumberSchema | BooleanSchema | EnumSchema,
-    OneOf(
+if TYPE_CHECKING:
+    PrimitiveSchemaDefinition: TypeAlias = StringSchema | NumberSchema | BooleanSchema | EnumSchema
+    """Restricted schema definitions that only allow primitive types
+    without nested objects or arrays.
+    """
+else:
+    PrimitiveSchemaDefinition = OneOf[
+        StringSchema | NumberSchema | BooleanSchema | EnumSchema,
         ByTag(
             "type",
             {
@@ -61,12 +66,8 @@ PrimitiveSchemaDefinition: TypeAlias = Annotated[
                 "number": "NumberSchema",
                 "boolean": "BooleanSchema",
             },
-        )
-    ),
-]
-"""Restricted schema definitions that only allow primitive types
-without nested objects or arrays.
-"""
+        ),
+    ]
 
 
 class ElicitRequestParamsRequestedSchema(Message):

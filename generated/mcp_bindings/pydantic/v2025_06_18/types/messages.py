@@ -3,7 +3,7 @@
 
 """MCP 2025-06-18: messages of any method."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey
 from ....runtime.unset import UNSET
@@ -39,39 +39,62 @@ from .shared import Request, Result
 from .tools_call import CallToolRequest, CallToolResult
 from .tools_list import ListToolsRequest, ListToolsResult
 
-ClientNotification: TypeAlias = Annotated[
-    CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientNotification: TypeAlias = (
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification
+    )
 
+else:
+    ClientNotification = OneOf[
+        CancelledNotification | InitializedNotification | ProgressNotification | RootsListChangedNotification, "method"
+    ]
 
-ClientRequest: TypeAlias = Annotated[
-    InitializeRequest
-    | PingRequest
-    | ListResourcesRequest
-    | ListResourceTemplatesRequest
-    | ReadResourceRequest
-    | SubscribeRequest
-    | UnsubscribeRequest
-    | ListPromptsRequest
-    | GetPromptRequest
-    | ListToolsRequest
-    | CallToolRequest
-    | SetLevelRequest
-    | CompleteRequest,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientRequest: TypeAlias = (
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | SetLevelRequest
+        | CompleteRequest
+    )
 
+else:
+    ClientRequest = OneOf[
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | SetLevelRequest
+        | CompleteRequest,
+        "method",
+    ]
 
-ClientResult: TypeAlias = Annotated[
-    Result | CreateMessageResult | ListRootsResult | ElicitResult,
-    OneOf(
+if TYPE_CHECKING:
+    ClientResult: TypeAlias = Result | CreateMessageResult | ListRootsResult | ElicitResult
+
+else:
+    ClientResult = OneOf[
+        Result | CreateMessageResult | ListRootsResult | ElicitResult,
         ByKey(
             [(("model",), "CreateMessageResult"), (("roots",), "ListRootsResult"), (("action",), "ElicitResult")],
             "Result",
-        )
-    ),
-]
+        ),
+    ]
 
 
 class JSONRPCErrorError(Message):
@@ -116,46 +139,73 @@ class JSONRPCResponse(Message):
     result: Result
 
 
-JSONRPCMessage: TypeAlias = Annotated[
-    JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError,
-    OneOf(
+if TYPE_CHECKING:
+    JSONRPCMessage: TypeAlias = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
+    """Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+else:
+    JSONRPCMessage = OneOf[
+        JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError,
         ByKey(
             [(("result",), "JSONRPCResponse"), (("error",), "JSONRPCError"), (("id",), "JSONRPCRequest")],
             "JSONRPCNotification",
-        )
-    ),
-]
-"""Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+        ),
+    ]
 
-ServerNotification: TypeAlias = Annotated[
-    CancelledNotification
-    | ProgressNotification
-    | ResourceListChangedNotification
-    | ResourceUpdatedNotification
-    | PromptListChangedNotification
-    | ToolListChangedNotification
-    | LoggingMessageNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ServerNotification: TypeAlias = (
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification
+    )
 
+else:
+    ServerNotification = OneOf[
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification,
+        "method",
+    ]
 
-ServerRequest: TypeAlias = Annotated[
-    PingRequest | CreateMessageRequest | ListRootsRequest | ElicitRequest, OneOf("method")
-]
+if TYPE_CHECKING:
+    ServerRequest: TypeAlias = PingRequest | CreateMessageRequest | ListRootsRequest | ElicitRequest
 
+else:
+    ServerRequest = OneOf[PingRequest | CreateMessageRequest | ListRootsRequest | ElicitRequest, "method"]
 
-ServerResult: TypeAlias = Annotated[
-    Result
-    | InitializeResult
-    | ListResourcesResult
-    | ListResourceTemplatesResult
-    | ReadResourceResult
-    | ListPromptsResult
-    | GetPromptResult
-    | ListToolsResult
-    | CallToolResult
-    | CompleteResult,
-    OneOf(
+if TYPE_CHECKING:
+    ServerResult: TypeAlias = (
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult
+    )
+
+else:
+    ServerResult = OneOf[
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult,
         ByKey(
             [
                 (("capabilities",), "InitializeResult"),
@@ -169,6 +219,5 @@ ServerResult: TypeAlias = Annotated[
                 (("completion",), "CompleteResult"),
             ],
             "Result",
-        )
-    ),
-]
+        ),
+    ]

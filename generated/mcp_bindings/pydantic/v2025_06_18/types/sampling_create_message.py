@@ -14,7 +14,7 @@ from .shared import AudioContent, ImageContent, Result, Role, TextContent
 class SamplingMessage(Message):
     """Describes a message issued to or received from an LLM API."""
 
-    content: Annotated[TextContent | ImageContent | AudioContent, OneOf("type")]
+    content: OneOf[TextContent | ImageContent | AudioContent, "type"]
     role: Role
 
 

@@ -46,7 +46,7 @@ class CompleteRequestParams(RequestParams):
 
     argument: CompleteRequestParamsArgument
     """The argument's information"""
-    ref: Annotated[PromptReference | ResourceTemplateReference, OneOf("type")]
+    ref: OneOf[PromptReference | ResourceTemplateReference, "type"]
     context: Opt[CompleteRequestParamsContext] = None
     """Additional, optional context for completions"""
 

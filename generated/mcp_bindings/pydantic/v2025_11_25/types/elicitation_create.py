@@ -3,7 +3,7 @@
 
 """MCP 2025-11-25: `elicitation/create`."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey, ByTag
 from ...message import Message, OneOf, Opt, filled, member
@@ -173,16 +173,30 @@ class LegacyTitledEnumSchema(Message):
     title: Opt[str] = None
 
 
-PrimitiveSchemaDefinition: TypeAlias = Annotated[
-    StringSchema
-    | NumberSchema
-    | BooleanSchema
-    | UntitledSingleSelectEnumSchema
-    | TitledSingleSelectEnumSchema
-    | UntitledMultiSelectEnumSchema
-    | TitledMultiSelectEnumSchema
-    | LegacyTitledEnumSchema,
-    OneOf(
+if TYPE_CHECKING:
+    PrimitiveSchemaDefinition: TypeAlias = (
+        StringSchema
+        | NumberSchema
+        | BooleanSchema
+        | UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema
+    )
+    """Restricted schema definitions that only allow primitive types
+    without nested objects or arrays.
+    """
+else:
+    PrimitiveSchemaDefinition = OneOf[
+        StringSchema
+        | NumberSchema
+        | BooleanSchema
+        | UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema,
         ByTag(
             "type",
             {
@@ -199,12 +213,8 @@ PrimitiveSchemaDefinition: TypeAlias = Annotated[
                 "boolean": "BooleanSchema",
                 "array": ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema"),
             },
-        )
-    ),
-]
-"""Restricted schema definitions that only allow primitive types
-without nested objects or arrays.
-"""
+        ),
+    ]
 
 
 class ElicitRequestFormParamsRequestedSchema(Message):
@@ -231,13 +241,14 @@ class ElicitRequestFormParams(TaskAugmentedRequestParams):
     """The elicitation mode."""
 
 
-ElicitRequestParams: TypeAlias = Annotated[
-    ElicitRequestURLParams | ElicitRequestFormParams,
-    OneOf(
-        ByTag("mode", {"url": "ElicitRequestURLParams", "form": "ElicitRequestFormParams"}, "ElicitRequestFormParams")
-    ),
-]
-"""The parameters for a request to elicit additional information from the user via the client."""
+if TYPE_CHECKING:
+    ElicitRequestParams: TypeAlias = ElicitRequestURLParams | ElicitRequestFormParams
+    """The parameters for a request to elicit additional information from the user via the client."""
+else:
+    ElicitRequestParams = OneOf[
+        ElicitRequestURLParams | ElicitRequestFormParams,
+        ByTag("mode", {"url": "ElicitRequestURLParams", "form": "ElicitRequestFormParams"}, "ElicitRequestFormParams"),
+    ]
 
 
 class ElicitRequest(JSONRPCRequest):
@@ -263,13 +274,22 @@ class ElicitResult(Result):
     """
 
 
-EnumSchema: TypeAlias = Annotated[
-    UntitledSingleSelectEnumSchema
-    | TitledSingleSelectEnumSchema
-    | UntitledMultiSelectEnumSchema
-    | TitledMultiSelectEnumSchema
-    | LegacyTitledEnumSchema,
-    OneOf(
+if TYPE_CHECKING:
+    EnumSchema: TypeAlias = (
+        UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema
+    )
+
+else:
+    EnumSchema = OneOf[
+        UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema,
         ByTag(
             "type",
             {
@@ -279,18 +299,23 @@ EnumSchema: TypeAlias = Annotated[
                 ),
                 "array": ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema"),
             },
-        )
-    ),
-]
+        ),
+    ]
 
+if TYPE_CHECKING:
+    MultiSelectEnumSchema: TypeAlias = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
 
-MultiSelectEnumSchema: TypeAlias = Annotated[
-    UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema,
-    OneOf(ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema")),
-]
+else:
+    MultiSelectEnumSchema = OneOf[
+        UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema,
+        ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema"),
+    ]
 
+if TYPE_CHECKING:
+    SingleSelectEnumSchema: TypeAlias = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
 
-SingleSelectEnumSchema: TypeAlias = Annotated[
-    UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema,
-    OneOf(ByKey([(("enum",), "UntitledSingleSelectEnumSchema")], "TitledSingleSelectEnumSchema")),
-]
+else:
+    SingleSelectEnumSchema = OneOf[
+        UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema,
+        ByKey([(("enum",), "UntitledSingleSelectEnumSchema")], "TitledSingleSelectEnumSchema"),
+    ]

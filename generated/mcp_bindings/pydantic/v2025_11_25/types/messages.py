@@ -3,7 +3,7 @@
 
 """MCP 2025-11-25: messages of any method."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey, Ranked
 from ....runtime.unset import UNSET
@@ -44,48 +44,90 @@ from .tasks_result import GetTaskPayloadRequest, GetTaskPayloadResult
 from .tools_call import CallToolRequest, CallToolResult
 from .tools_list import ListToolsRequest, ListToolsResult
 
-ClientNotification: TypeAlias = Annotated[
-    CancelledNotification
-    | InitializedNotification
-    | ProgressNotification
-    | TaskStatusNotification
-    | RootsListChangedNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientNotification: TypeAlias = (
+        CancelledNotification
+        | InitializedNotification
+        | ProgressNotification
+        | TaskStatusNotification
+        | RootsListChangedNotification
+    )
 
+else:
+    ClientNotification = OneOf[
+        CancelledNotification
+        | InitializedNotification
+        | ProgressNotification
+        | TaskStatusNotification
+        | RootsListChangedNotification,
+        "method",
+    ]
 
-ClientRequest: TypeAlias = Annotated[
-    InitializeRequest
-    | PingRequest
-    | ListResourcesRequest
-    | ListResourceTemplatesRequest
-    | ReadResourceRequest
-    | SubscribeRequest
-    | UnsubscribeRequest
-    | ListPromptsRequest
-    | GetPromptRequest
-    | ListToolsRequest
-    | CallToolRequest
-    | GetTaskRequest
-    | GetTaskPayloadRequest
-    | CancelTaskRequest
-    | ListTasksRequest
-    | SetLevelRequest
-    | CompleteRequest,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientRequest: TypeAlias = (
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | GetTaskRequest
+        | GetTaskPayloadRequest
+        | CancelTaskRequest
+        | ListTasksRequest
+        | SetLevelRequest
+        | CompleteRequest
+    )
 
+else:
+    ClientRequest = OneOf[
+        InitializeRequest
+        | PingRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscribeRequest
+        | UnsubscribeRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | GetTaskRequest
+        | GetTaskPayloadRequest
+        | CancelTaskRequest
+        | ListTasksRequest
+        | SetLevelRequest
+        | CompleteRequest,
+        "method",
+    ]
 
-ClientResult: TypeAlias = Annotated[
-    Result
-    | GetTaskResult
-    | GetTaskPayloadResult
-    | CancelTaskResult
-    | ListTasksResult
-    | CreateMessageResult
-    | ListRootsResult
-    | ElicitResult,
-    OneOf(
+if TYPE_CHECKING:
+    ClientResult: TypeAlias = (
+        Result
+        | GetTaskResult
+        | GetTaskPayloadResult
+        | CancelTaskResult
+        | ListTasksResult
+        | CreateMessageResult
+        | ListRootsResult
+        | ElicitResult
+    )
+
+else:
+    ClientResult = OneOf[
+        Result
+        | GetTaskResult
+        | GetTaskPayloadResult
+        | CancelTaskResult
+        | ListTasksResult
+        | CreateMessageResult
+        | ListRootsResult
+        | ElicitResult,
         ByKey(
             [
                 (("tasks",), "ListTasksResult"),
@@ -101,9 +143,8 @@ ClientResult: TypeAlias = Annotated[
                     ((), "GetTaskPayloadResult"),
                 ]
             ),
-        )
-    ),
-]
+        ),
+    ]
 
 
 class Error(Message):
@@ -135,66 +176,113 @@ class JSONRPCResultResponse(Message):
     result: Result
 
 
-JSONRPCMessage: TypeAlias = Annotated[
-    JSONRPCRequest | JSONRPCNotification | JSONRPCResultResponse | JSONRPCErrorResponse,
-    OneOf(
+if TYPE_CHECKING:
+    JSONRPCMessage: TypeAlias = JSONRPCRequest | JSONRPCNotification | JSONRPCResultResponse | JSONRPCErrorResponse
+    """Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+else:
+    JSONRPCMessage = OneOf[
+        JSONRPCRequest | JSONRPCNotification | JSONRPCResultResponse | JSONRPCErrorResponse,
         ByKey(
             [(("result",), "JSONRPCResultResponse"), (("error",), "JSONRPCErrorResponse"), (("id",), "JSONRPCRequest")],
             "JSONRPCNotification",
-        )
-    ),
-]
-"""Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+        ),
+    ]
 
-JSONRPCResponse: TypeAlias = Annotated[
-    JSONRPCResultResponse | JSONRPCErrorResponse,
-    OneOf(ByKey([(("result",), "JSONRPCResultResponse")], "JSONRPCErrorResponse")),
-]
-"""A response to a request, containing either the result or error."""
+if TYPE_CHECKING:
+    JSONRPCResponse: TypeAlias = JSONRPCResultResponse | JSONRPCErrorResponse
+    """A response to a request, containing either the result or error."""
+else:
+    JSONRPCResponse = OneOf[
+        JSONRPCResultResponse | JSONRPCErrorResponse,
+        ByKey([(("result",), "JSONRPCResultResponse")], "JSONRPCErrorResponse"),
+    ]
 
-ServerNotification: TypeAlias = Annotated[
-    CancelledNotification
-    | ProgressNotification
-    | ResourceListChangedNotification
-    | ResourceUpdatedNotification
-    | PromptListChangedNotification
-    | ToolListChangedNotification
-    | TaskStatusNotification
-    | LoggingMessageNotification
-    | ElicitationCompleteNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ServerNotification: TypeAlias = (
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | TaskStatusNotification
+        | LoggingMessageNotification
+        | ElicitationCompleteNotification
+    )
 
+else:
+    ServerNotification = OneOf[
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | TaskStatusNotification
+        | LoggingMessageNotification
+        | ElicitationCompleteNotification,
+        "method",
+    ]
 
-ServerRequest: TypeAlias = Annotated[
-    PingRequest
-    | GetTaskRequest
-    | GetTaskPayloadRequest
-    | CancelTaskRequest
-    | ListTasksRequest
-    | CreateMessageRequest
-    | ListRootsRequest
-    | ElicitRequest,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ServerRequest: TypeAlias = (
+        PingRequest
+        | GetTaskRequest
+        | GetTaskPayloadRequest
+        | CancelTaskRequest
+        | ListTasksRequest
+        | CreateMessageRequest
+        | ListRootsRequest
+        | ElicitRequest
+    )
 
+else:
+    ServerRequest = OneOf[
+        PingRequest
+        | GetTaskRequest
+        | GetTaskPayloadRequest
+        | CancelTaskRequest
+        | ListTasksRequest
+        | CreateMessageRequest
+        | ListRootsRequest
+        | ElicitRequest,
+        "method",
+    ]
 
-ServerResult: TypeAlias = Annotated[
-    Result
-    | InitializeResult
-    | ListResourcesResult
-    | ListResourceTemplatesResult
-    | ReadResourceResult
-    | ListPromptsResult
-    | GetPromptResult
-    | ListToolsResult
-    | CallToolResult
-    | GetTaskResult
-    | GetTaskPayloadResult
-    | CancelTaskResult
-    | ListTasksResult
-    | CompleteResult,
-    OneOf(
+if TYPE_CHECKING:
+    ServerResult: TypeAlias = (
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | GetTaskResult
+        | GetTaskPayloadResult
+        | CancelTaskResult
+        | ListTasksResult
+        | CompleteResult
+    )
+
+else:
+    ServerResult = OneOf[
+        Result
+        | InitializeResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | GetTaskResult
+        | GetTaskPayloadResult
+        | CancelTaskResult
+        | ListTasksResult
+        | CompleteResult,
         ByKey(
             [
                 (("capabilities",), "InitializeResult"),
@@ -216,6 +304,5 @@ ServerResult: TypeAlias = Annotated[
                     ((), "GetTaskPayloadResult"),
                 ]
             ),
-        )
-    ),
-]
+        ),
+    ]

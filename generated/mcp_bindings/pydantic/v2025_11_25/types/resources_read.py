@@ -3,7 +3,7 @@
 
 """MCP 2025-11-25: `resources/read`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from ....runtime.plans import ByKey
 from ...message import OneOf, filled, member
@@ -25,8 +25,8 @@ class ReadResourceResult(Result):
     """The server's response to a resources/read request from the client."""
 
     contents: list[
-        Annotated[
+        OneOf[
             TextResourceContents | BlobResourceContents,
-            OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+            ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
         ]
     ]

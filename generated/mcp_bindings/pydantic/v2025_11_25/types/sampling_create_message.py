@@ -3,7 +3,7 @@
 
 """MCP 2025-11-25: `sampling/createMessage`."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TYPE_CHECKING, TypeAlias
 
 from pydantic import Field
 
@@ -68,44 +68,48 @@ class ToolResultContent(Message):
     """
 
 
-SamplingMessageContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent, OneOf("type")
-]
+if TYPE_CHECKING:
+    SamplingMessageContentBlock: TypeAlias = (
+        TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
+    )
+
+else:
+    SamplingMessageContentBlock = OneOf[
+        TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent, "type"
+    ]
 
 
 class SamplingMessage(Message):
     """Describes a message issued to or received from an LLM API."""
 
-    content: Annotated[
+    content: OneOf[
         TextContent
         | ImageContent
         | AudioContent
         | ToolUseContent
         | ToolResultContent
         | list[SamplingMessageContentBlock],
-        OneOf(
-            ByKind(
-                {
-                    "object": ByTag(
-                        "type",
-                        {
-                            "text": "TextContent",
-                            "image": "ImageContent",
-                            "audio": "AudioContent",
-                            "tool_use": "ToolUseContent",
-                            "tool_result": "ToolResultContent",
-                        },
-                    ),
-                    "array": "array",
-                }
-            ),
-            "TextContent",
-            "ImageContent",
-            "AudioContent",
-            "ToolUseContent",
-            "ToolResultContent",
-            "array",
+        ByKind(
+            {
+                "object": ByTag(
+                    "type",
+                    {
+                        "text": "TextContent",
+                        "image": "ImageContent",
+                        "audio": "AudioContent",
+                        "tool_use": "ToolUseContent",
+                        "tool_result": "ToolResultContent",
+                    },
+                ),
+                "array": "array",
+            }
         ),
+        "TextContent",
+        "ImageContent",
+        "AudioContent",
+        "ToolUseContent",
+        "ToolResultContent",
+        "array",
     ]
     role: Role
     meta: Opt[dict[str, Any]] = member("_meta", default=None)

@@ -3,7 +3,7 @@
 
 """MCP 2025-11-25: what several methods share."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TYPE_CHECKING, TypeAlias
 
 from pydantic import Field
 
@@ -214,9 +214,9 @@ class EmbeddedResource(Message):
     """
 
     type: Literal["resource"] = filled("resource")
-    resource: Annotated[
+    resource: OneOf[
         TextResourceContents | BlobResourceContents,
-        OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+        ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
     ]
     annotations: Opt[Annotations] = None
     """Optional annotations for the client."""
@@ -224,10 +224,11 @@ class EmbeddedResource(Message):
     """See [General fields: `_meta`](/specification/2025-11-25/basic/index#meta) for notes on `_meta` usage."""
 
 
-ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, OneOf("type")
-]
+if TYPE_CHECKING:
+    ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
+else:
+    ContentBlock = OneOf[TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, "type"]
 
 Cursor: TypeAlias = str
 """An opaque token used to represent a cursor for pagination."""

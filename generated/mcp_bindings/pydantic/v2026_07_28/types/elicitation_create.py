@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: `elicitation/create`."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey, ByTag
 from ...message import Message, OneOf, Opt, filled, member
@@ -156,16 +156,30 @@ class LegacyTitledEnumSchema(Message):
     title: Opt[str] = None
 
 
-PrimitiveSchemaDefinition: TypeAlias = Annotated[
-    StringSchema
-    | NumberSchema
-    | BooleanSchema
-    | UntitledSingleSelectEnumSchema
-    | TitledSingleSelectEnumSchema
-    | UntitledMultiSelectEnumSchema
-    | TitledMultiSelectEnumSchema
-    | LegacyTitledEnumSchema,
-    OneOf(
+if TYPE_CHECKING:
+    PrimitiveSchemaDefinition: TypeAlias = (
+        StringSchema
+        | NumberSchema
+        | BooleanSchema
+        | UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema
+    )
+    """Restricted schema definitions that only allow primitive types
+    without nested objects or arrays.
+    """
+else:
+    PrimitiveSchemaDefinition = OneOf[
+        StringSchema
+        | NumberSchema
+        | BooleanSchema
+        | UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema,
         ByTag(
             "type",
             {
@@ -182,12 +196,8 @@ PrimitiveSchemaDefinition: TypeAlias = Annotated[
                 "boolean": "BooleanSchema",
                 "array": ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema"),
             },
-        )
-    ),
-]
-"""Restricted schema definitions that only allow primitive types
-without nested objects or arrays.
-"""
+        ),
+    ]
 
 
 class ElicitRequestFormParamsRequestedSchema(Message):
@@ -225,13 +235,14 @@ class ElicitRequestURLParams(Message):
     """The URL that the user should navigate to."""
 
 
-ElicitRequestParams: TypeAlias = Annotated[
-    ElicitRequestFormParams | ElicitRequestURLParams,
-    OneOf(
-        ByTag("mode", {"form": "ElicitRequestFormParams", "url": "ElicitRequestURLParams"}, "ElicitRequestFormParams")
-    ),
-]
-"""The parameters for a request to elicit additional information from the user via the client."""
+if TYPE_CHECKING:
+    ElicitRequestParams: TypeAlias = ElicitRequestFormParams | ElicitRequestURLParams
+    """The parameters for a request to elicit additional information from the user via the client."""
+else:
+    ElicitRequestParams = OneOf[
+        ElicitRequestFormParams | ElicitRequestURLParams,
+        ByTag("mode", {"form": "ElicitRequestFormParams", "url": "ElicitRequestURLParams"}, "ElicitRequestFormParams"),
+    ]
 
 
 class ElicitRequest(Message):
@@ -257,13 +268,22 @@ class ElicitResult(Message):
     """
 
 
-EnumSchema: TypeAlias = Annotated[
-    UntitledSingleSelectEnumSchema
-    | TitledSingleSelectEnumSchema
-    | UntitledMultiSelectEnumSchema
-    | TitledMultiSelectEnumSchema
-    | LegacyTitledEnumSchema,
-    OneOf(
+if TYPE_CHECKING:
+    EnumSchema: TypeAlias = (
+        UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema
+    )
+
+else:
+    EnumSchema = OneOf[
+        UntitledSingleSelectEnumSchema
+        | TitledSingleSelectEnumSchema
+        | UntitledMultiSelectEnumSchema
+        | TitledMultiSelectEnumSchema
+        | LegacyTitledEnumSchema,
         ByTag(
             "type",
             {
@@ -273,18 +293,23 @@ EnumSchema: TypeAlias = Annotated[
                 ),
                 "array": ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema"),
             },
-        )
-    ),
-]
+        ),
+    ]
 
+if TYPE_CHECKING:
+    MultiSelectEnumSchema: TypeAlias = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
 
-MultiSelectEnumSchema: TypeAlias = Annotated[
-    UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema,
-    OneOf(ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema")),
-]
+else:
+    MultiSelectEnumSchema = OneOf[
+        UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema,
+        ByKey([(("items", "type"), "UntitledMultiSelectEnumSchema")], "TitledMultiSelectEnumSchema"),
+    ]
 
+if TYPE_CHECKING:
+    SingleSelectEnumSchema: TypeAlias = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
 
-SingleSelectEnumSchema: TypeAlias = Annotated[
-    UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema,
-    OneOf(ByKey([(("enum",), "UntitledSingleSelectEnumSchema")], "TitledSingleSelectEnumSchema")),
-]
+else:
+    SingleSelectEnumSchema = OneOf[
+        UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema,
+        ByKey([(("enum",), "UntitledSingleSelectEnumSchema")], "TitledSingleSelectEnumSchema"),
+    ]

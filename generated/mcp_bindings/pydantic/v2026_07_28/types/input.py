@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: input."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey
 from ...message import OneOf, Opt, filled
@@ -12,8 +12,11 @@ from .roots_list import ListRootsRequest, ListRootsResult
 from .sampling_create_message import CreateMessageRequest, CreateMessageResult
 from .shared import RequestParams, Result
 
-InputRequest: TypeAlias = Annotated[CreateMessageRequest | ListRootsRequest | ElicitRequest, OneOf("method")]
+if TYPE_CHECKING:
+    InputRequest: TypeAlias = CreateMessageRequest | ListRootsRequest | ElicitRequest
 
+else:
+    InputRequest = OneOf[CreateMessageRequest | ListRootsRequest | ElicitRequest, "method"]
 
 InputRequests: TypeAlias = dict[str, InputRequest]
 """A map of server-initiated requests that the client must fulfill.
@@ -41,11 +44,14 @@ class InputRequiredResult(Result):
     request_state: Opt[str] = None
 
 
-InputResponse: TypeAlias = Annotated[
-    CreateMessageResult | ListRootsResult | ElicitResult,
-    OneOf(ByKey([(("model",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "ElicitResult")),
-]
+if TYPE_CHECKING:
+    InputResponse: TypeAlias = CreateMessageResult | ListRootsResult | ElicitResult
 
+else:
+    InputResponse = OneOf[
+        CreateMessageResult | ListRootsResult | ElicitResult,
+        ByKey([(("model",), "CreateMessageResult"), (("roots",), "ListRootsResult")], "ElicitResult"),
+    ]
 
 InputResponses: TypeAlias = dict[str, InputResponse]
 """A map of client responses to server-initiated requests.

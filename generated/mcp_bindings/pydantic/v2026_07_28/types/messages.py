@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: messages of any method."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TYPE_CHECKING, TypeAlias
 
 from ....runtime.plans import ByKey, ByTag
 from ....runtime.unset import UNSET
@@ -35,20 +35,34 @@ from .tools_list import ListToolsRequest, ListToolsResult
 ClientNotification: TypeAlias = CancelledNotification
 
 
-ClientRequest: TypeAlias = Annotated[
-    DiscoverRequest
-    | ListResourcesRequest
-    | ListResourceTemplatesRequest
-    | ReadResourceRequest
-    | SubscriptionsListenRequest
-    | ListPromptsRequest
-    | GetPromptRequest
-    | ListToolsRequest
-    | CallToolRequest
-    | CompleteRequest,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ClientRequest: TypeAlias = (
+        DiscoverRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscriptionsListenRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | CompleteRequest
+    )
 
+else:
+    ClientRequest = OneOf[
+        DiscoverRequest
+        | ListResourcesRequest
+        | ListResourceTemplatesRequest
+        | ReadResourceRequest
+        | SubscriptionsListenRequest
+        | ListPromptsRequest
+        | GetPromptRequest
+        | ListToolsRequest
+        | CallToolRequest
+        | CompleteRequest,
+        "method",
+    ]
 
 ClientResult: TypeAlias = Result
 """Common result fields."""
@@ -78,22 +92,26 @@ class JSONRPCErrorResponse(Message):
     id: Opt[RequestId] = None
 
 
-JSONRPCMessage: TypeAlias = Annotated[
-    JSONRPCRequest | JSONRPCNotification | JSONRPCResultResponse | JSONRPCErrorResponse,
-    OneOf(
+if TYPE_CHECKING:
+    JSONRPCMessage: TypeAlias = JSONRPCRequest | JSONRPCNotification | JSONRPCResultResponse | JSONRPCErrorResponse
+    """Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+else:
+    JSONRPCMessage = OneOf[
+        JSONRPCRequest | JSONRPCNotification | JSONRPCResultResponse | JSONRPCErrorResponse,
         ByKey(
             [(("result",), "JSONRPCResultResponse"), (("error",), "JSONRPCErrorResponse"), (("id",), "JSONRPCRequest")],
             "JSONRPCNotification",
-        )
-    ),
-]
-"""Refers to any valid JSON-RPC object that can be decoded off the wire, or encoded to be sent."""
+        ),
+    ]
 
-JSONRPCResponse: TypeAlias = Annotated[
-    JSONRPCResultResponse | JSONRPCErrorResponse,
-    OneOf(ByKey([(("result",), "JSONRPCResultResponse")], "JSONRPCErrorResponse")),
-]
-"""A response to a request, containing either the result or error."""
+if TYPE_CHECKING:
+    JSONRPCResponse: TypeAlias = JSONRPCResultResponse | JSONRPCErrorResponse
+    """A response to a request, containing either the result or error."""
+else:
+    JSONRPCResponse = OneOf[
+        JSONRPCResultResponse | JSONRPCErrorResponse,
+        ByKey([(("result",), "JSONRPCResultResponse")], "JSONRPCErrorResponse"),
+    ]
 
 ResultType: TypeAlias = str
 """Indicates the type of a `Result` object, allowing the client to
@@ -104,33 +122,61 @@ input_required - the request requires additional input and the result contains a
 with instructions for the client to provide additional input before retrying the original request.
 """
 
-ServerNotification: TypeAlias = Annotated[
-    CancelledNotification
-    | ProgressNotification
-    | ResourceListChangedNotification
-    | SubscriptionsAcknowledgedNotification
-    | ResourceUpdatedNotification
-    | PromptListChangedNotification
-    | ToolListChangedNotification
-    | LoggingMessageNotification,
-    OneOf("method"),
-]
+if TYPE_CHECKING:
+    ServerNotification: TypeAlias = (
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | SubscriptionsAcknowledgedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification
+    )
 
+else:
+    ServerNotification = OneOf[
+        CancelledNotification
+        | ProgressNotification
+        | ResourceListChangedNotification
+        | SubscriptionsAcknowledgedNotification
+        | ResourceUpdatedNotification
+        | PromptListChangedNotification
+        | ToolListChangedNotification
+        | LoggingMessageNotification,
+        "method",
+    ]
 
-ServerResult: TypeAlias = Annotated[
-    Result
-    | InputRequiredResult
-    | DiscoverResult
-    | ListResourcesResult
-    | ListResourceTemplatesResult
-    | ReadResourceResult
-    | SubscriptionsListenResult
-    | ListPromptsResult
-    | GetPromptResult
-    | ListToolsResult
-    | CallToolResult
-    | CompleteResult,
-    OneOf(
+if TYPE_CHECKING:
+    ServerResult: TypeAlias = (
+        Result
+        | InputRequiredResult
+        | DiscoverResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | SubscriptionsListenResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult
+    )
+
+else:
+    ServerResult = OneOf[
+        Result
+        | InputRequiredResult
+        | DiscoverResult
+        | ListResourcesResult
+        | ListResourceTemplatesResult
+        | ReadResourceResult
+        | SubscriptionsListenResult
+        | ListPromptsResult
+        | GetPromptResult
+        | ListToolsResult
+        | CallToolResult
+        | CompleteResult,
         ByTag(
             "resultType",
             {"input_required": "InputRequiredResult"},
@@ -149,6 +195,5 @@ ServerResult: TypeAlias = Annotated[
                 ],
                 "Result",
             ),
-        )
-    ),
-]
+        ),
+    ]

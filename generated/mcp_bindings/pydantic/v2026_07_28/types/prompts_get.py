@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: `prompts/get`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from ....runtime.plans import ByTag
 from ...message import Message, OneOf, Opt, filled, member
@@ -49,7 +49,7 @@ class GetPromptResult(Result):
 class GetPromptResultResponse(JSONRPCResultResponse):
     """A successful response from the server for a `prompts/get` request."""
 
-    result: Annotated[
+    result: OneOf[
         InputRequiredResult | GetPromptResult,
-        OneOf(ByTag("resultType", {"input_required": "InputRequiredResult"}, "GetPromptResult")),
+        ByTag("resultType", {"input_required": "InputRequiredResult"}, "GetPromptResult"),
     ]

@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: `resources/read`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from ....runtime.plans import ByKey, ByTag
 from ...message import OneOf, filled, member
@@ -40,9 +40,9 @@ class ReadResourceResult(CacheableResult):
     """The result returned by the server for a `resources/read` request."""
 
     contents: list[
-        Annotated[
+        OneOf[
             TextResourceContents | BlobResourceContents,
-            OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+            ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
         ]
     ]
 
@@ -50,7 +50,7 @@ class ReadResourceResult(CacheableResult):
 class ReadResourceResultResponse(JSONRPCResultResponse):
     """A successful response from the server for a `resources/read` request."""
 
-    result: Annotated[
+    result: OneOf[
         InputRequiredResult | ReadResourceResult,
-        OneOf(ByTag("resultType", {"input_required": "InputRequiredResult"}, "ReadResourceResult")),
+        ByTag("resultType", {"input_required": "InputRequiredResult"}, "ReadResourceResult"),
     ]

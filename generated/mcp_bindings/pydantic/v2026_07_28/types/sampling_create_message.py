@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: `sampling/createMessage`."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TYPE_CHECKING, TypeAlias
 
 from pydantic import Field
 
@@ -71,10 +71,15 @@ class ToolResultContent(Message):
     """
 
 
-SamplingMessageContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent, OneOf("type")
-]
-"""Deprecated: SEP-2577 phases sampling out."""
+if TYPE_CHECKING:
+    SamplingMessageContentBlock: TypeAlias = (
+        TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
+    )
+    """Deprecated: SEP-2577 phases sampling out."""
+else:
+    SamplingMessageContentBlock = OneOf[
+        TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent, "type"
+    ]
 
 
 class SamplingMessage(Message):
@@ -83,36 +88,34 @@ class SamplingMessage(Message):
     Deprecated: SEP-2577 phases sampling out.
     """
 
-    content: Annotated[
+    content: OneOf[
         TextContent
         | ImageContent
         | AudioContent
         | ToolUseContent
         | ToolResultContent
         | list[SamplingMessageContentBlock],
-        OneOf(
-            ByKind(
-                {
-                    "object": ByTag(
-                        "type",
-                        {
-                            "text": "TextContent",
-                            "image": "ImageContent",
-                            "audio": "AudioContent",
-                            "tool_use": "ToolUseContent",
-                            "tool_result": "ToolResultContent",
-                        },
-                    ),
-                    "array": "array",
-                }
-            ),
-            "TextContent",
-            "ImageContent",
-            "AudioContent",
-            "ToolUseContent",
-            "ToolResultContent",
-            "array",
+        ByKind(
+            {
+                "object": ByTag(
+                    "type",
+                    {
+                        "text": "TextContent",
+                        "image": "ImageContent",
+                        "audio": "AudioContent",
+                        "tool_use": "ToolUseContent",
+                        "tool_result": "ToolResultContent",
+                    },
+                ),
+                "array": "array",
+            }
         ),
+        "TextContent",
+        "ImageContent",
+        "AudioContent",
+        "ToolUseContent",
+        "ToolResultContent",
+        "array",
     ]
     role: Role
     meta: Opt[MetaObject] = member("_meta", default=None)

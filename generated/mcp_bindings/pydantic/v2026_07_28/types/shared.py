@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: what several methods share."""
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TYPE_CHECKING, TypeAlias
 
 from pydantic import Field
 
@@ -363,19 +363,20 @@ class EmbeddedResource(Message):
     """
 
     type: Literal["resource"] = filled("resource")
-    resource: Annotated[
+    resource: OneOf[
         TextResourceContents | BlobResourceContents,
-        OneOf(ByKey([(("text",), "TextResourceContents")], "BlobResourceContents")),
+        ByKey([(("text",), "TextResourceContents")], "BlobResourceContents"),
     ]
     annotations: Opt[Annotations] = None
     """Optional annotations for the client."""
     meta: Opt[MetaObject] = member("_meta", default=None)
 
 
-ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, OneOf("type")
-]
+if TYPE_CHECKING:
+    ContentBlock: TypeAlias = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
+else:
+    ContentBlock = OneOf[TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource, "type"]
 
 Cursor: TypeAlias = str
 """An opaque token used to represent a cursor for pagination."""

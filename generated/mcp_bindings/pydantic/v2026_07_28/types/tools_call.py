@@ -3,7 +3,7 @@
 
 """MCP 2026-07-28: `tools/call`."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from ....runtime.plans import ByTag
 from ....runtime.unset import UNSET
@@ -58,7 +58,7 @@ class CallToolResult(Result):
 class CallToolResultResponse(JSONRPCResultResponse):
     """A successful response from the server for a `tools/call` request."""
 
-    result: Annotated[
+    result: OneOf[
         InputRequiredResult | CallToolResult,
-        OneOf(ByTag("resultType", {"input_required": "InputRequiredResult"}, "CallToolResult")),
+        ByTag("resultType", {"input_required": "InputRequiredResult"}, "CallToolResult"),
     ]
