@@ -193,6 +193,7 @@ class ClientSession:
         once: bool = False,
     ) -> Any:
         """The typed result of a request, after as many rounds as it takes, or after one if that is asked for."""
+        spec = self._methods.get(spec.wire, spec)  # an extension may know more about it than the proxy
         payload = self.surface.encode(params, as_json=self._as_json)
         if self._cache is not None and spec.cacheable:
             cached = self._cache.get(self._cache_owner, spec.wire, as_object(payload))

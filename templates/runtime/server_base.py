@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
@@ -39,16 +39,18 @@ class ServerBase:
         info: Any,
         instructions: str | None = None,
         methods: MethodTable | None = None,
-        versions: tuple[str, ...] = (),
+        versions: Sequence[str] = (),
         identify: Literal["always", "discover", "never"] = "always",
+        discover_ttl: float = 0,
         secret: str | bytes | None = None,
         state_lifetime: int = STATE_LIFETIME,
     ) -> None:
         self.info = info
         self.instructions = instructions
         self.methods: MethodTable = self.surface.methods if methods is None else methods
-        self.versions = versions or (self.surface.revision,)
+        self.versions = tuple(versions) or (self.surface.revision,)
         self.identify = identify
+        self.discover_ttl = discover_ttl
         self._secret = secret or os.urandom(32)
         self._state_lifetime = state_lifetime
         self.hubs: set[Hub] = set()
@@ -98,8 +100,8 @@ class ServerBase:
             "resultType": "complete",
             "supportedVersions": list(self.versions),
             "capabilities": self.advertised(),
-            "ttlMs": 0,
-            "cacheScope": "private",
+            "ttlMs": int(1000 * self.discover_ttl),
+            "cacheScope": "public" if self.discover_ttl else "private",
         }
         if self.instructions is not None:
             wire["instructions"] = self.instructions

@@ -26,7 +26,7 @@ log = logging.getLogger("mcp.server")
 class Route:
     """Where requests for one method go."""
 
-    __slots__ = ("gate", "handler", "has_meta", "params", "results", "single")
+    __slots__ = ("gate", "handler", "has_meta", "params", "results", "single", "untyped")
 
     def __init__(
         self, spec: MethodSpec, handler: Callable[[Any, Any], Any], params: Any, results: tuple[Any, ...]
@@ -34,9 +34,11 @@ class Route:
         self.handler = handler
         self.params = params
         self.results = results
-        self.single = results[0] if results else None
+        self.untyped = None in (spec.result, *spec.alternatives.values())
+        # What an extension brings along need not be made like the revision's own messages.
+        self.single = results[0] if isinstance(spec.result, str) else None
+        self.has_meta = isinstance(spec.params, str)
         self.gate = spec.capability
-        self.has_meta = isinstance(spec.params, str)  # what an extension brings along may not declare it
 
 
 class ServerSession:
@@ -178,19 +180,22 @@ class ServerSession:
 
     def _encode(self, route: Route, value: Any, request: Request) -> Payload:
         surface = self._surface
-        if value.__class__ is not route.single and not self._fits(route, value):
+        plain = value.__class__ is route.single
+        if not plain and not self._fits(route, value):
             log.error("The handler of %s returned a %s", request.method, type(value).__name__)
             raise internal_error()
         payload = surface.encode(value, as_json=request.as_json)
         identity = self._identity
         if identity is None or (self.server.identify == "discover" and request.method != "server/discover"):
             return payload
-        if not isinstance(payload, dict) and route.results and surface.result_meta(value) is None:
+        if plain and not isinstance(payload, dict) and surface.result_meta(value) is None:
             return payload[:-1] + self._identity_json
         return _identified(as_object(payload), identity)
 
     def _fits(self, route: Route, value: Any) -> bool:
-        return not route.results or any(self._surface.codec.matches(type, value) for type in route.results)
+        if not route.results or (route.untyped and isinstance(value, (dict, bytes))):
+            return True
+        return any(self._surface.codec.matches(type, value) for type in route.results)
 
     # --- subscriptions -----------------------------------------------------------------------------------------------
 

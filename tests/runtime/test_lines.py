@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_bindings.runtime.lines import LineSplitter, TooLong
 
@@ -49,6 +49,7 @@ def test_the_last_line_may_lack_its_end() -> None:
     assert splitter.end() == []
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))
 def test_boundaries_do_not_matter(data: bytes, cuts: list[int]) -> None:
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
