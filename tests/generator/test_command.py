@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import LATEST, REVISIONS, ROOT, SCHEMA, TEMPLATES, protocol_of
 from inline import STRING, obj, schema_folder
 from mcp_bindgen import cache, cli, ir
@@ -74,11 +75,14 @@ def python(*arguments: str, path: Path, **variables: str) -> str:
 def test_the_same_bytes_in_every_process(pristine: Path, tmp_path: Path) -> None:
     """Whatever the hash seed, the working directory, the locale and the time zone are, and without a cache."""
     seed = "4711" if os.environ.get("PYTHONHASHSEED") != "4711" else "0"
-    command = ["-m", "mcp_bindgen", "generate", *SOURCES, "--out", "out", "--revision", REVISION]
+    command = ["-m", "mcp_bindgen", "generate", *SOURCES, "--out", "out", "--revision", REVISION, "--style", STYLES[0]]
     cold = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment = {**os.environ, **cold, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Tokyo"}
     subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment, check=True, capture_output=True)
-    assert contents(tmp_path / "out") == contents(pristine)
+    for folder in ("runtime", "definitions", STYLES[0]):
+        again = contents(tmp_path / "out" / "mcp_bindings" / folder)
+        assert again
+        assert again == contents(pristine / "mcp_bindings" / folder)
 
 
 def test_generating_again_changes_nothing(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
