@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from web import make_server, revision
-
 from mcp_bindings.runtime import http
+from web import make_server, revision
 
 
 def app() -> Any:

@@ -26,7 +26,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for project in (ROOT, ROOT / "generated"):
-            run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", folder / "wheels", project, cwd=folder)
+            run(
+                sys.executable,
+                "-m",
+                "build",
+                "--no-isolation",
+                "--wheel",
+                "--outdir",
+                folder / "wheels",
+                project,
+                cwd=folder,
+            )
         generator, bindings = (next((folder / "wheels").glob(f"mcp_{which}*.whl")) for which in ("bindgen", "bindings"))
         venv.create(folder / "venv", with_pip=True)
         python = folder / "venv" / "bin" / "python"

@@ -7,10 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import mcp_bindings
 import pytest
 
-SERVER = "from mcp_bindings.msgspec.v2026_07_28 import Server, types; s = Server(info=types.Implementation(name='a', version='1'))"
+import mcp_bindings
+
+SERVER = (
+    "from mcp_bindings.msgspec.v2026_07_28 import Server, types; "
+    "s = Server(info=types.Implementation(name='a', version='1'))"
+)
 HEAVY = {"httpx2", "starlette", "uvicorn", "redis", "mcp", "ssl", "mcp_bindings.runtime.http_client"}
 
 
