@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from conftest import REVISIONS, SCHEMA
 from inline import STRING, const, obj, ref
-from mcp_bindgen import cli, source
+from mcp_bindgen import bump, cli, fetch, source
 
 NEXT = "2099-06-01"
 BEFORE = dict(zip(REVISIONS[1:], REVISIONS, strict=False))
@@ -27,6 +29,30 @@ def only(folder: Path, *revisions: str) -> Path:
 
 def run(folder: Path, revision: str, origin: str, *more: str) -> int:
     return cli.main(["bump", revision, "--source", origin, "--schema", str(folder), "--no-second-opinion", *more])
+
+
+@cache
+def bump_of(revision: str) -> bump.Bump:
+    """The bump from the revision before to a checked-in one, or to the synthetic next one; nothing is written."""
+    before = BEFORE.get(revision, REVISIONS[-1])
+    with TemporaryDirectory() as name:
+        folder = only(Path(name), before)
+        data = json.dumps(synthetic()).encode() if revision == NEXT else schema_bytes(revision)
+        origin = fetch.given(f"{revision}.json", revision)
+        return bump.bump(folder, revision, origin, data, "2099-01-01")
+
+
+def schema_bytes(revision: str) -> bytes:
+    return (SCHEMA / revision / "schema.json").read_bytes()
+
+
+def bumped(folder: Path, revision: str) -> Path:
+    """A schema folder after that bump."""
+    only(folder, BEFORE.get(revision, REVISIONS[-1]))
+    for path, text in bump_of(revision).files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text.encode())
+    return folder
 
 
 def synthetic() -> dict[str, Any]:

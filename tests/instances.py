@@ -14,6 +14,7 @@ from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
+
 from loading import runtime
 
 _defs = runtime("definitions")

@@ -238,7 +238,7 @@ def _bump(arguments: argparse.Namespace) -> int:
         origin = fetch.published(repository, arguments.name, fetch.commit_of(repository, arguments.ref))
     opinion = None
     try:
-        data = fetch.fetch(origin.location, lambda done, total: _tell(f"fetching {done:,} of {total or '?':,} bytes"))
+        data = fetch.fetch(origin.location, _tell_progress)
         _tell("building the model")
         found = bump.bump(folder, arguments.name, origin, data, datetime.now(UTC).date().isoformat())
         if found.draft and not arguments.no_second_opinion:
@@ -327,6 +327,10 @@ def _tell(text: str) -> None:
 def _in_colour() -> bool:
     """Whether to colour: on a terminal, unless NO_COLOR is set to anything."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _tell_progress(done: int, total: int | None) -> None:
+    _tell(f"fetching {done:,} of {total:,} bytes" if total else f"fetching {done:,} bytes")
 
 
 def _width() -> int:

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import anyio
+
 from mcp_bindings.runtime import http
 from mcp_bindings.runtime.failures import McpError, SessionError
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from bumping import BEFORE, NEXT, only, run, synthetic
+from jsonschema import Draft202012Validator
+
+from bumping import BEFORE, NEXT, bump_of, bumped, only, run
 from conftest import REVISIONS, SCHEMA, TEMPLATES, protocol_of, schema_of
 from inline import REVISION, STRING, const, model, obj, ref, schema_folder
-from jsonschema import Draft202012Validator
 from mcp_bindgen import bump, cli, diff, fetch, ir, pages, source
 from mcp_bindgen.build import build
 from mcp_bindgen.draft import Input, draft
@@ -96,8 +97,7 @@ def reviewed(made: dict[str, Any], truth: dict[str, Any], facts: dict[str, str])
 
 @pytest.mark.parametrize("revision", BEFORE)
 def test_a_rehearsal_of_each_bump(revision: str, tmp_path: Path) -> None:
-    folder = only(tmp_path, BEFORE[revision])
-    assert run(folder, revision, str(SCHEMA / revision / "schema.json")) == 0
+    folder = bumped(tmp_path, revision)
     assert (folder / revision / "schema.json").read_bytes() == (SCHEMA / revision / "schema.json").read_bytes()
     assert source.read_pins(folder)[revision].sha256 == source.read_pins(SCHEMA)[revision].sha256
     file = folder / revision / "overlay.json"
@@ -139,16 +139,14 @@ def test_a_rehearsal_of_each_bump(revision: str, tmp_path: Path) -> None:
     ],
 )
 def test_the_questions_of_each_bump(revision: str, questions: set[str], tmp_path: Path) -> None:
-    folder = only(tmp_path, BEFORE[revision])
-    run(folder, revision, str(SCHEMA / revision / "schema.json"))
+    folder = bumped(tmp_path, revision)
     assert set(build(source.load(folder, revision)).open_questions) == questions
 
 
-def test_what_does_not_apply_any_more_is_listed_and_gone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = only(tmp_path, "2025-11-25")
-    run(folder, "2026-07-28", str(SCHEMA / "2026-07-28" / "schema.json"))
-    told = capsys.readouterr().out
-    overlay = json.loads((folder / "2026-07-28" / "overlay.json").read_bytes())
+def test_what_does_not_apply_any_more_is_listed_and_gone() -> None:
+    found = bump_of("2026-07-28")
+    told = "\n".join(bump.tell(found, None, False, 100))
+    overlay = json.loads(found.files[Path("2026-07-28") / "overlay.json"])
     for section, entry in (
         ("renames", "SetLevelRequest"),
         ("capabilities", "tasks/get"),
@@ -161,17 +159,15 @@ def test_what_does_not_apply_any_more_is_listed_and_gone(tmp_path: Path, capsys:
     assert overlay["constants"]["LATEST_PROTOCOL_VERSION"] == "2026-07-28"
 
 
-def test_corrections_follow_the_keyword_for_definitions(tmp_path: Path) -> None:
-    folder = only(tmp_path, "2025-06-18")
-    run(folder, "2025-11-25", str(SCHEMA / "2025-11-25" / "schema.json"))
-    overlay = json.loads((folder / "2025-11-25" / "overlay.json").read_bytes())
+def test_corrections_follow_the_keyword_for_definitions() -> None:
+    overlay = json.loads(bump_of("2025-11-25").files[Path("2025-11-25") / "overlay.json"])
     assert all(row["pointer"].startswith("/$defs/") for row in overlay.get("corrections", []))
 
 
-def test_a_proposed_ranking_comes_with_an_instance_that_the_other_order_decodes_differently(tmp_path: Path) -> None:
-    folder = only(tmp_path, "2025-06-18")
-    run(folder, "2025-11-25", str(SCHEMA / "2025-11-25" / "schema.json"))
-    schema = source.load(folder, "2025-11-25")
+def test_a_proposed_ranking_comes_with_an_instance_that_the_other_order_decodes_differently() -> None:
+    made = bump_of("2025-11-25").draft
+    assert made is not None
+    schema = made.schema
     definitions = {"$defs": schema.corrected["$defs"]}
     for order in schema.overlay.unions.values():
         first, second = order.order[:2]
@@ -183,16 +179,13 @@ def test_a_proposed_ranking_comes_with_an_instance_that_the_other_order_decodes_
 
 
 @pytest.fixture(scope="module")
-def bumped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ir.Protocol]:
-    folder = only(tmp_path_factory.mktemp("schema"), REVISIONS[-1])
-    file = tmp_path_factory.mktemp("upstream") / "schema.json"
-    file.write_text(json.dumps(synthetic()))
-    assert run(folder, NEXT, str(file)) == 0
+def next_one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ir.Protocol]:
+    folder = bumped(tmp_path_factory.mktemp("schema"), NEXT)
     return folder, build(source.load(folder, NEXT))
 
 
-def test_a_new_method_is_in_the_table(bumped: tuple[Path, ir.Protocol]) -> None:
-    _, protocol = bumped
+def test_a_new_method_is_in_the_table(next_one: tuple[Path, ir.Protocol]) -> None:
+    _, protocol = next_one
     (method,) = (m for m in protocol.methods if m.wire == "tools/search")
     assert (method.name, method.kind, method.sender) == ("search_tools", "request", "client")
     assert (method.params, method.result) == ("SearchToolsRequestParams", "SearchToolsResult")
@@ -201,8 +194,8 @@ def test_a_new_method_is_in_the_table(bumped: tuple[Path, ir.Protocol]) -> None:
     assert (notification.name, notification.sender) == ("server_overloaded", "server")
 
 
-def test_what_the_machine_proposes_for_it(bumped: tuple[Path, ir.Protocol]) -> None:
-    _, protocol = bumped
+def test_what_the_machine_proposes_for_it(next_one: tuple[Path, ir.Protocol]) -> None:
+    _, protocol = next_one
     assert set(protocol.open_questions) == {
         "unions.ServerResult",  # the new result has the members of another
         "capabilities.tools/search",
@@ -211,8 +204,8 @@ def test_what_the_machine_proposes_for_it(bumped: tuple[Path, ir.Protocol]) -> N
     assert protocol.constants["QUOTA_EXCEEDED"] == -32099
 
 
-def test_its_diff(bumped: tuple[Path, ir.Protocol]) -> None:
-    _, protocol = bumped
+def test_its_diff(next_one: tuple[Path, ir.Protocol]) -> None:
+    _, protocol = next_one
     found = diff.compare(protocol_of(REVISIONS[-1]), protocol)
     assert found.renamed.types == {"PromptArgument": "PromptTemplateArgument"}
     told = {(change.sign, change.place) for change in found.changes}
@@ -226,8 +219,8 @@ def test_its_diff(bumped: tuple[Path, ir.Protocol]) -> None:
     } <= told
 
 
-def test_its_pages(bumped: tuple[Path, ir.Protocol]) -> None:
-    _, protocol = bumped
+def test_its_pages(next_one: tuple[Path, ir.Protocol]) -> None:
+    _, protocol = next_one
     styles = [load_style(TEMPLATES, name) for name in builtin_styles(TEMPLATES)]
     made = pages.pages([protocol_of(REVISIONS[-1]), protocol], styles, TEMPLATES)
     assert "`tools/search`" in made[Path("reference") / f"{NEXT}.md"]
@@ -235,9 +228,9 @@ def test_its_pages(bumped: tuple[Path, ir.Protocol]) -> None:
 
 
 def test_check_fails_until_the_marks_are_gone(
-    bumped: tuple[Path, ir.Protocol], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    next_one: tuple[Path, ir.Protocol], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, _ = bumped
+    folder, _ = next_one
     monkeypatch.setattr(cli, "_outputs", lambda arguments: {})
     monkeypatch.delenv("ALLOW_UNREVIEWED", raising=False)
     assert cli.main(["check", "--schema", str(folder)]) == 1
@@ -347,7 +340,8 @@ class Upstream(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         self.send_response(200)
-        self.send_header("Content-Length", str(len(self.body) + (10 if self.path == "/cut" else 0)))
+        if self.path != "/unannounced":
+            self.send_header("Content-Length", str(len(self.body) + (10 if self.path == "/cut" else 0)))
         self.end_headers()
         self.wfile.write(self.body)
 
@@ -367,11 +361,12 @@ def upstream() -> Iterator[str]:
     server.server_close()
 
 
-def test_over_http(upstream: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["schema.json", "unannounced"])
+def test_over_http(name: str, upstream: str, tmp_path: Path) -> None:
     folder = schema_folder(tmp_path, {"A": obj("x", x=STRING)})
-    assert run(folder, NEXT, f"{upstream}/schema.json") == 0
+    assert run(folder, NEXT, f"{upstream}/{name}") == 0
     assert (folder / NEXT / "schema.json").read_bytes() == Upstream.body
-    assert source.read_pins(folder)[NEXT].path == f"{upstream}/schema.json"
+    assert source.read_pins(folder)[NEXT].path == f"{upstream}/{name}"
 
 
 def test_a_path_of_this_machine_does_not_get_into_the_pin(tmp_path: Path) -> None:
@@ -450,9 +445,16 @@ def test_another_tool_in_trouble_is_no_reason_to_refuse(monkeypatch: pytest.Monk
     assert bump.second_opinion(made) == ("none: datamodel-code-generator fails with RuntimeError: no",)
 
 
-def test_progress_is_for_terminals_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_for_terminals_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = schema_folder(tmp_path / "schema", {"A": obj("x", x=STRING)})
     file = tmp_path / "new.json"
     file.write_text(json.dumps({"$defs": {"A": obj("y", y=STRING)}}))
     run(folder, NEXT, str(file))
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    run(folder, "2099-07-01", file.as_uri())
+    told = capsys.readouterr().err
+    assert "fetching" in told
+    assert told.endswith("\r\x1b[K")

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from conftest import REVISIONS, protocol_of
 from inline import STRING, const, model, obj, ref
 from mcp_bindgen import cli, diff, report

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import REVISIONS, ROOT, SCHEMA, TEMPLATES, protocol_of
 from inline import STRING, model, obj
 from mcp_bindgen import context, overlay, pages, proxies, render, vocabulary

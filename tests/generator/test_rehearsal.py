@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -12,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from bumping import BEFORE, NEXT, only, run, synthetic
-from conftest import REVISIONS, SCHEMA, TEMPLATES
-from mcp_bindgen import cli, ir, samples, source
-from mcp_bindgen.build import build
+
+from bumping import BEFORE, NEXT, bump_of, bumped
+from conftest import TEMPLATES
+from mcp_bindgen import cli, ir, samples
 from mcp_bindgen.context import Target
 from mcp_bindgen.render import render
 from mcp_bindgen.style import Style, builtin_styles, load_style
@@ -31,37 +30,31 @@ def generated(protocols: Sequence[ir.Protocol], folder: Path, package: str) -> N
 
 
 @pytest.fixture(scope="module")
-def bumped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[str, ir.Protocol]]]:
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[str, ir.Protocol]]]:
     """Revision -> the package that a bump alone gives it, and its model; the synthetic next one is among them."""
     folder = tmp_path_factory.mktemp("packages")
-    file = tmp_path_factory.mktemp("upstream") / "schema.json"
-    file.write_text(json.dumps(synthetic()))
     made: dict[str, tuple[str, ir.Protocol]] = {}
-    for revision, before, origin in (
-        *((revision, before, SCHEMA / revision / "schema.json") for revision, before in BEFORE.items()),
-        (NEXT, REVISIONS[-1], file),
-    ):
-        schema = only(tmp_path_factory.mktemp("schema"), before)
-        assert run(schema, revision, str(origin)) == 0
-        protocol = build(source.load(schema, revision))
+    for revision in (*BEFORE, NEXT):
+        found = bump_of(revision).draft
+        assert found is not None
         package = f"rehearsal_{revision.replace('-', '_')}"
-        generated([protocol], folder, package)
-        made[revision] = (package, protocol)
+        generated([found.protocol], folder, package)
+        made[revision] = (package, found.protocol)
     sys.path.insert(0, str(folder))
     yield made
     sys.path.remove(str(folder))
 
 
-def module(bumped: dict[str, tuple[str, ir.Protocol]], revision: str, style: Style) -> ModuleType:
-    return import_module(f"{bumped[revision][0]}.{style.name}.v{revision.replace('-', '_')}")
+def module(packages: dict[str, tuple[str, ir.Protocol]], revision: str, style: Style) -> ModuleType:
+    return import_module(f"{packages[revision][0]}.{style.name}.v{revision.replace('-', '_')}")
 
 
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.name)
 @pytest.mark.parametrize("revision", [*BEFORE, NEXT])
 def test_everything_imports_and_round_trips(
-    revision: str, style: Style, bumped: dict[str, tuple[str, ir.Protocol]]
+    revision: str, style: Style, packages: dict[str, tuple[str, ir.Protocol]]
 ) -> None:
-    bindings, protocol = module(bumped, revision, style), bumped[revision][1]
+    bindings, protocol = module(packages, revision, style), packages[revision][1]
     for name in protocol.declarations:
         example = samples.smallest(ir.Ref(name), protocol.declarations)
         value = bindings.codec.decode(getattr(bindings.types, name), example)
@@ -69,8 +62,8 @@ def test_everything_imports_and_round_trips(
 
 
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.name)
-def test_the_new_method_is_everywhere(style: Style, bumped: dict[str, tuple[str, ir.Protocol]]) -> None:
-    bindings = module(bumped, NEXT, style)
+def test_the_new_method_is_everywhere(style: Style, packages: dict[str, tuple[str, ir.Protocol]]) -> None:
+    bindings = module(packages, NEXT, style)
     spec = bindings.methods.SEARCH_TOOLS
     assert (spec.wire, spec.params, spec.result) == ("tools/search", "SearchToolsRequestParams", "SearchToolsResult")
     assert bindings.methods.QUOTA_EXCEEDED == -32099
@@ -82,9 +75,9 @@ def test_the_new_method_is_everywhere(style: Style, bumped: dict[str, tuple[str,
 
 
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.name)
-def test_the_new_method_works(style: Style, bumped: dict[str, tuple[str, ir.Protocol]]) -> None:
-    bindings = module(bumped, NEXT, style)
-    memory = import_module(f"{bumped[NEXT][0]}.runtime.memory")
+def test_the_new_method_works(style: Style, packages: dict[str, tuple[str, ir.Protocol]]) -> None:
+    bindings = module(packages, NEXT, style)
+    memory = import_module(f"{packages[NEXT][0]}.runtime.memory")
 
     class Searching(bindings.Server):  # type: ignore[name-defined, misc]
         async def search_tools(self, params: Any, ctx: Any) -> Any:
@@ -100,9 +93,9 @@ def test_the_new_method_works(style: Style, bumped: dict[str, tuple[str, ir.Prot
     assert [tool.name for tool in result.tools] == ["weather"]
 
 
-def test_the_new_arm_decodes_and_the_renamed_type_is_there(bumped: dict[str, tuple[str, ir.Protocol]]) -> None:
+def test_the_new_arm_decodes_and_the_renamed_type_is_there(packages: dict[str, tuple[str, ir.Protocol]]) -> None:
     for style in STYLES:
-        bindings = module(bumped, NEXT, style)
+        bindings = module(packages, NEXT, style)
         video = bindings.codec.decode(bindings.types.ContentBlock, {"type": "video", "url": "x"})
         assert isinstance(video, bindings.types.VideoContent)
         assert bindings.types.PromptTemplateArgument(name="n").name == "n"
@@ -111,10 +104,7 @@ def test_the_new_arm_decodes_and_the_renamed_type_is_there(bumped: dict[str, tup
 
 def test_scaffold_knows_the_new_method(tmp_path: Path) -> None:
     (tmp_path / "schema").mkdir()
-    schema = only(tmp_path / "schema", REVISIONS[-1])
-    upstream, file = tmp_path / "schema.json", tmp_path / "server.py"
-    upstream.write_text(json.dumps(synthetic()))
-    run(schema, NEXT, str(upstream))
+    schema, file = bumped(tmp_path / "schema", NEXT), tmp_path / "server.py"
     assert cli.main(["scaffold", "server", str(file), "--revision", NEXT, "--schema", str(schema)]) == 0
     assert "async def search_tools(" in file.read_text()
     assert "-> types.SearchToolsResult:" in file.read_text()

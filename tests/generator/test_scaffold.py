@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import LATEST, REVISIONS, ROOT
+
+from conftest import LATEST, REVISIONS, ROOT, protocol_of
 from mcp_bindgen import cli
 
 WEATHER = '''\
@@ -45,6 +46,12 @@ STUB = '''\
 \t\t"""Answer `tools/list`."""
 \t\traise NotImplementedError
 '''
+
+
+@pytest.fixture(autouse=True)
+def models_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The models are built once for all tests here."""
+    monkeypatch.setattr(cli, "protocols", lambda schema, revisions: [protocol_of(name) for name in REVISIONS])
 
 
 def run(*arguments: str | Path) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import ROOT, TEMPLATES, protocol_of
 from inline import REVISION, STRING, const, model, obj, ref
 from mcp_bindgen import cli, usage

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import mcp_bindings
 import pytest
+
+import mcp_bindings
 from mcp_bindings.runtime import http
 from mcp_bindings.runtime.failures import ConnectionClosed
 from web import (

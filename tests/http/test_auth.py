@@ -9,12 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 from mcp.server.auth.provider import AccessToken
-from mcp_bindings.runtime import http
 from starlette.applications import Starlette
 from starlette.authentication import AuthCredentials, SimpleUser
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
+
+from mcp_bindings.runtime import http
 from web import STYLES, Answer, ask, call, client, in_uvicorn, make_server
 
 pytestmark = pytest.mark.anyio

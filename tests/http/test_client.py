@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+
 from mcp_bindings.runtime import http
 from mcp_bindings.runtime.failures import (
     ConnectionClosed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from mcp_bindings.runtime import http_headers as headers
 from mcp_bindings.runtime.failures import McpError
 

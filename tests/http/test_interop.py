@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from mcp_bindings.runtime import http
-from mcp_bindings.runtime.failures import McpError
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
+
+from mcp_bindings.runtime import http
+from mcp_bindings.runtime.failures import McpError
 from web import STYLES, client, in_uvicorn, make_server
 
 pytestmark = pytest.mark.anyio

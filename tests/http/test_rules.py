@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from mcp_bindings.runtime import http, sse
 from mcp_bindings.runtime import http_rules as rules
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime import http
 from web import META, STYLES, Conversation, ask, asking, call, headers_for, make_server, message, scope_of
 

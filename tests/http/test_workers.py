@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import mcp_bindings
 import pytest
+
+import mcp_bindings
 from mcp_bindings.runtime import http
 from mcp_bindings.runtime.failures import McpError
 from web import await_port, client, free_port, make_server, revision

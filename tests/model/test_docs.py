@@ -7,6 +7,7 @@ import ast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mcp_bindgen.docs import repair
 from mcp_bindgen.render import comment, docstring, literal
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from inline import REVISION, STRING, const, model, obj, ref, schema_folder
 from mcp_bindgen import cli
 from mcp_bindgen.errors import BindgenError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from conftest import LATEST, protocol_of
 from inline import STRING, const, model, obj, ref
 from mcp_bindgen import ir

@@ -6,6 +6,7 @@ from typing import Any
 
 import mcp_types.methods as official
 import pytest
+
 from mcp_bindgen import ir
 
 REQUESTS: dict[str, dict[tuple[str, str], Any]] = {

@@ -6,6 +6,7 @@ import builtins
 import keyword
 
 import pytest
+
 from inline import STRING, model, obj
 from mcp_bindgen import ir, names
 

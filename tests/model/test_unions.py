@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from conftest import protocol_of
 from inline import STRING, const, model, obj, ref
 from mcp_bindgen import ir, unions

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from conftest import LATEST, REVISIONS, protocol_of, schema_of
 from roundtrip.surfaces import EXAMPLES, STYLES, assert_round_trip
 

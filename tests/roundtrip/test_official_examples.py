@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from conftest import LATEST, ROOT
 from roundtrip.surfaces import STYLES, assert_round_trip, declared_only, exact, official_examples, surface
 

@@ -10,8 +10,9 @@ from typing import Any
 import hypothesis
 import jsonschema
 import pytest
-from conftest import REVISIONS, protocol_of, schema_of
 from hypothesis import strategies as st
+
+from conftest import REVISIONS, protocol_of, schema_of
 from instances import invalid, valid
 from planned_schema import planned_schema
 from roundtrip.surfaces import STYLES, assert_round_trip, exact, surface, table

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 import pytest
+
 from conftest import LATEST, REVISIONS, SHARED
 from mcp_bindings.runtime.errors import DecodeError
 from mcp_bindings.runtime.frames import FrameError

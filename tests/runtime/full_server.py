@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import anyio
+
 from mcp_bindings.runtime.failures import McpError
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime import pipes
 from mcp_bindings.runtime.failures import ConnectionClosed, SessionError
 from mcp_bindings.runtime.peer import Opening
 from mcp_bindings.runtime.stream_client import StreamPeer
 from mcp_bindings.runtime.stream_server import serve_stream
-
 from runtime.bounded import bounded
 from runtime.world import info, revision, text_result
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime import memory
 from mcp_bindings.runtime.caching import ResultCache
 from mcp_bindings.runtime.client_session import Timeout
@@ -24,7 +25,6 @@ from mcp_bindings.runtime.failures import (
     UnsupportedRevision,
 )
 from mcp_bindings.runtime.peer import OnNotification, Payload, as_json, as_object
-
 from runtime.bounded import bounded
 from runtime.world import STYLES, SUBSCRIPTION, VERSION, info, revision, text_result
 

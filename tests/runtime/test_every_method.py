@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+
 from mcp_bindings.runtime import memory, stdio
 from mcp_bindings.runtime.specs import MethodSpec
-
 from runtime.full_server import make
 from runtime.world import STYLES, info, revision
 

@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any
 
 import pytest
+
 from mcp_bindings.runtime import memory
 from mcp_bindings.runtime.failures import InvalidMessage, McpError
 from mcp_bindings.runtime.peer import as_object
 from mcp_bindings.runtime.specs import MethodSpec
-
 from runtime.bounded import bounded
 from runtime.world import META, STYLES, info, request, revision, served, text_result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from mcp_bindings.runtime.caching import ResultCache
 from mcp_bindings.runtime.deadlines import Deadlines
 from mcp_bindings.runtime.failures import McpError, PaginationLoop

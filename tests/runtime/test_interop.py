@@ -11,9 +11,9 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime import stdio
 from mcp_bindings.runtime.failures import McpError, RequestTimeout
-
 from runtime.bounded import bounded
 from runtime.world import STYLES, info, revision
 

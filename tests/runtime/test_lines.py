@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from mcp_bindings.runtime.lines import LineSplitter, TooLong
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'

@@ -9,8 +9,8 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp_bindings.runtime.failures import McpError
 
+from mcp_bindings.runtime.failures import McpError
 from runtime.bounded import bounded
 from runtime.world import META, STYLES, SUBSCRIPTION, VERSION, Line, call, info, request, revision, served, text_result
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime import stdio
 from mcp_bindings.runtime.failures import ConnectionClosed, McpError, MessageTooLarge, RequestTimeout
-
 from runtime.bounded import bounded
 from runtime.world import META, STYLES, call, info, request, revision
 

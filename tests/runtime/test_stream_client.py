@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime.failures import (
     ConnectionClosed,
     InvalidMessage,
@@ -18,7 +19,6 @@ from mcp_bindings.runtime.failures import (
     StreamEnded,
 )
 from mcp_bindings.runtime.peer import Peer, as_object
-
 from runtime.bounded import bounded
 from runtime.world import STYLES, SUBSCRIPTION, connected
 

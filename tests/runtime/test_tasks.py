@@ -9,12 +9,12 @@ from typing import Any
 
 import anyio
 import pytest
+
 from mcp_bindings.runtime import pipes
 from mcp_bindings.runtime.failures import ConnectionClosed
 from mcp_bindings.runtime.isolation import isolated
 from mcp_bindings.runtime.outbox import HIGH_WATER, Outbox
 from mcp_bindings.runtime.workers import Workers
-
 from runtime.bounded import bounded
 
 pytestmark = pytest.mark.anyio

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from mcp_bindings.runtime import capabilities, messages, rounds
 from mcp_bindings.runtime.failures import (
     InvalidMessage,

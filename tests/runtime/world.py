@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import anyio
+
 from mcp_bindings.runtime import pipes
 from mcp_bindings.runtime.peer import Opening, Peer
 from mcp_bindings.runtime.stream_client import StreamPeer

@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 import pytest
+
 from loading import runtime
 
 from .table import DEFINITIONS

@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import pytest
+
 from loading import runtime
 
 d, p = runtime("definitions"), runtime("plans")

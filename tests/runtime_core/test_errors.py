@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import pytest
+
 from loading import runtime
 
 errors, kinds = runtime("errors"), runtime("kinds")

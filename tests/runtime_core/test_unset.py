@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from loading import runtime
 
 unset = runtime("unset")

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from instances import invalid, valid, violated
 from jsonschema import Draft202012Validator
+
+from instances import invalid, valid, violated
 from loading import runtime
 from planned_schema import planned_schema
 

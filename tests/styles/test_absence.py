@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from mcp_bindings.runtime import UNSET
 from mcp_bindings.runtime.errors import DecodeError
 from roundtrip.surfaces import SURFACES, exact

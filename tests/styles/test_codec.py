@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+
 from conftest import LATEST, REVISIONS
 from mcp_bindings.runtime import UNSET
 from mcp_bindings.runtime.errors import DecodeError

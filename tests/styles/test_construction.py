@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from conftest import LATEST
 from mcp_bindings.runtime import UNSET, definitions
 from roundtrip.surfaces import STYLES, SURFACES, exact, surface

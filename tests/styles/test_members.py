@@ -10,6 +10,7 @@ from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 from typing import Any
 
 import pytest
+
 from conftest import LATEST, REVISIONS, protocol_of
 from mcp_bindgen import ir
 from mcp_bindings.runtime import definitions

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
 from inline import REVISION, STRING, const, model, ref
 from mcp_bindgen.names import Names, module, name_all
 from roundtrip.surfaces import STYLES, exact

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
 from conftest import REVISIONS, protocol_of
 from mcp_bindgen.context import Revision
 from roundtrip.surfaces import STYLES, SURFACES, exact, surface

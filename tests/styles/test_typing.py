@@ -6,6 +6,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+
 from roundtrip.surfaces import STYLES
 from styles.checkers import CHECKERS, check
 

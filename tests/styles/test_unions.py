@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from conftest import LATEST, REVISIONS
 from mcp_bindings.runtime import definitions
 from mcp_bindings.runtime.errors import DecodeError

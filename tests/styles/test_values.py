@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from conftest import LATEST
 from mcp_bindings.runtime import UNSET, definitions
 from roundtrip.surfaces import STYLES, SURFACES, exact, surface

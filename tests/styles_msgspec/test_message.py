@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
+
 from mcp_bindgen.names import camel
 from mcp_bindings.msgspec.message import (
     Declared,

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+
 from conftest import LATEST, ROOT
 from mcp_bindgen.names import module
 from mcp_bindings.msgspec.message import reader

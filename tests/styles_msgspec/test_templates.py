@@ -10,6 +10,7 @@ from typing import Any
 import hypothesis
 import jsonschema
 import pytest
+
 from inline import REVISION, STRING, const, obj, ref, schema_folder
 from instances import invalid, valid
 from mcp_bindgen import cli
