@@ -106,6 +106,36 @@ def test_words_of_the_context_say_what_they_are(cls: type) -> None:
     assert silent == []
 
 
+# What version 1 of the context promises. More may come; if something goes, the version rises.
+PROMISED = {
+    1: "context_version definitions generator_version imports is_before names package protocol protocols revision "
+    "revision_module runtime style style_module styles topic use use_type"
+}
+PROBE = """{{ context_version }} {{ generator_version }} {{ package }} {{ style.name }} {{ revision.module }}
+{{ protocol.revision }} {{ names.of("Tool") }} {{ topic }} {{ protocols | length }} {{ styles | length }}
+{{ revision_module("2026-07-28") }} {{ use("json", "dumps") }} {{ use_type("Tool", true) }} {{ runtime("unset") }}
+{{ style_module("message") }} {{ definitions() }} {{ is_before is callable }}
+{{ imports() }}
+{{ "a" | lit }} {{ "a" | doc }} {{ "a" | comment }} {{ "a|b" | cell }} {{ "<b>" | prose }}
+"""
+
+
+def test_the_context_keeps_its_promise(tmp_path: Path) -> None:
+    assert set(PROMISED[context.VERSION].split()) <= {
+        name for name in dir(context.Page) if not name.startswith("_")
+    } | {name for name in context.Page.__annotations__ if not name.startswith("_")}
+    folder = tmp_path / "house"
+    (folder / "revision").mkdir(parents=True)
+    (folder / "style.toml").write_text('extends = "pydantic"\n')
+    (folder / "revision" / "probe.txt.jinja").write_text(PROBE)
+    protocol = protocol_of(REVISIONS[-1])
+    made = render.render([protocol], [load_style(TEMPLATES, str(folder))], TEMPLATES, context.Target())
+    text = made[Path("mcp_bindings/house") / "v2026_07_28" / "probe.txt"]
+    assert "v2026_07_28 dumps Tool" in text
+    assert "from json import dumps" in text
+    assert f"{context.VERSION} " in text
+
+
 # --- the overlay's own page ------------------------------------------------------------------------------------------
 
 OVERLAY_PAGE = (ROOT / "docs" / "overlay.md").read_text("utf-8")
