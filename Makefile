@@ -55,9 +55,12 @@ conformance: $(READY) ## run the official conformance suite, and the official In
 bench: $(READY) ## measure against the peers, in one run
 	@$(BIN)/python -m tests.bench
 
-lock: ## renew requirements.lock from pyproject.toml
-	@$(BIN)/python -m pip install --quiet uv
-	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --quiet --no-header --no-emit-index-url -o requirements.lock
+lock: $(READY) ## renew requirements.lock from pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@echo '# The exact toolchain, for development and CI. Renew it with `make lock`.' > requirements.lock.new
+	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --quiet --no-header \
+		--no-emit-index-url >> requirements.lock.new
+	@mv requirements.lock.new requirements.lock
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 14
