@@ -7,7 +7,7 @@ import sys
 from importlib import import_module, metadata
 from pathlib import Path
 
-TOPICS = ("imports", "codec", "generation", "http")
+TOPICS = ("imports", "codec", "generation", "sessions", "http")
 
 
 def main(chosen: list[str]) -> int:
