@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from math import inf
@@ -75,7 +76,7 @@ class Exchange:
         self._send = send
         self.deadline = 0.0
         self._request: Request | None = None
-        self._scope = anyio.CancelScope()
+        self._scope: anyio.CancelScope | _TaskScope | None = None
         self._tasks: TaskGroup | None = http.tasks
         self._reading = True
         self._watching = False
@@ -90,8 +91,7 @@ class Exchange:
     async def run(self) -> None:
         """Serve the request."""
         if self._tasks is not None:
-            with self._scope:
-                await self._run()
+            await self._run_alone()
         else:
             async with anyio.create_task_group() as self._tasks:
                 self._scope = self._tasks.cancel_scope
@@ -99,9 +99,21 @@ class Exchange:
         if self._reading:
             await refuse(self._send, 408, "The request's body took too long", (b"connection", b"close"))
 
+    async def _run_alone(self) -> None:
+        """The same in asyncio, where the web server has made a task for this request: that can be cancelled as it is.
+        A scope in it would cost as much as the handler's way there and back."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._scope = scope = _TaskScope(task)
+        try:
+            await self._run()
+        except asyncio.CancelledError:
+            if not scope.cancelled or task.uncancel():
+                raise  # by someone else, too
+
     def expire(self) -> None:
         """The body took too long."""
-        if self._reading:
+        if self._reading and self._scope is not None:
             self._scope.cancel()
 
     async def _run(self) -> None:
@@ -122,7 +134,7 @@ class Exchange:
 
     async def _read_in_time(self) -> bytes | None:
         http = self._http
-        if http.tasks is None:
+        if isinstance(self._scope, anyio.CancelScope):
             self._scope.deadline = anyio.current_time() + http.body_timeout
             body = await self._read()
             self._scope.deadline = inf
@@ -213,7 +225,6 @@ class Exchange:
             await refuse(self._send, 503, "The server is shutting down")
             return
         request = self._request = Request(id, method, payload, self, as_json=True, principal=self._principal)
-        request.scope = self._scope
         status = 200
         try:
             message = messages.result(id, await self._http.session.respond(request, self._watch))
@@ -278,8 +289,9 @@ class Exchange:
     def _lose(self) -> None:
         self._gone = True
         self._events.clear()
-        if self._request is not None:
-            self._request.cancel()
+        if self._request is not None and self._scope is not None:
+            self._request.cancelled = True
+            self._scope.cancel()
 
     # --- the outlet of the request -----------------------------------------------------------------------------------
 
@@ -322,12 +334,26 @@ class Exchange:
             self._quiet.deadline = self._next_sign
 
 
+class _TaskScope:
+    """What stands for a cancel scope where a whole asyncio task is to be cancelled."""
+
+    __slots__ = ("_task", "cancelled")
+
+    def __init__(self, task: asyncio.Task[Any]) -> None:
+        self._task = task
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Cancel the task; once is enough."""
+        if not self.cancelled:
+            self.cancelled = True
+            self._task.cancel()
+
+
 def _being_cancelled() -> bool:
     """Whether the task itself is to end, and not just something that it waits for."""
     if anyio.current_effective_deadline() == -inf:
         return True
-    import asyncio
-
     try:
         task = asyncio.current_task()
     except RuntimeError:  # another event loop, where there is no other way to be cancelled

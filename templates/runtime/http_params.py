@@ -36,6 +36,7 @@ _ONE_SCHEMA: Final = frozenset(
 _MANY_SCHEMAS: Final = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 _NAMED_SCHEMAS: Final = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties"})
 
+
 class InvalidAnnotation(ValueError):
     """A tool's schema annotates a property in a way that no header can follow. The message says which and why."""
 

@@ -43,9 +43,7 @@ class Pools:
         pool = next((pool for pool in self._pools if pool.used < SIZE), None)
         if pool is None:
             if self._most is None or len(self._pools) < self._most:
-                limits = httpx2.Limits(
-                    max_connections=SIZE, max_keepalive_connections=SIZE, keepalive_expiry=EXPIRY
-                )
+                limits = httpx2.Limits(max_connections=SIZE, max_keepalive_connections=SIZE, keepalive_expiry=EXPIRY)
                 pool = _Pool(self._make(limits))
                 self._pools.append(pool)
             else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -21,9 +22,6 @@ from .http_tools import LIST_TOOLS, ToolHeaders
 from .notifier import Bridge, Notifier
 from .server_base import ServerBase
 from .server_session import ServerSession
-
-if TYPE_CHECKING:
-    import asyncio
 
 log = logging.getLogger("mcp.server")
 
@@ -82,6 +80,7 @@ class HttpServer:
         self.patience = patience
         self.ending = False
         self.tasks: TaskGroup | None = None
+        """Where requests may start tasks: during the lifespan, in asyncio; else they have groups of their own."""
         self.deadlines: Deadlines[Exchange] = Deadlines()
         listing = server.methods.get(LIST_TOOLS)
         self.lists_tools = listing is not None and server.implements(listing)
@@ -104,7 +103,8 @@ class HttpServer:
     async def lifespan(self) -> AsyncGenerator[None, None]:
         """What an application into which this one is mounted should enter for as long as it lives."""
         async with anyio.create_task_group() as tasks:
-            self.tasks = tasks
+            if _loop() is not None:
+                self.tasks = tasks
             tasks.start_soon(self.deadlines.run)
             if self._notifier is not None:
                 tasks.start_soon(Bridge(self.session.server, self._notifier, self.session.hub).run)
@@ -209,8 +209,6 @@ def _told_to_stop(stop: Callable[[], None]) -> Generator[None, None, None]:
 
 
 def _loop() -> asyncio.AbstractEventLoop | None:
-    import asyncio
-
     try:
         return asyncio.get_running_loop()
     except RuntimeError:  # another kind of event loop

@@ -15,7 +15,7 @@ SERVER = (
     "from mcp_bindings.msgspec.v2026_07_28 import Server, types; "
     "s = Server(info=types.Implementation(name='a', version='1'))"
 )
-HEAVY = {"httpx2", "starlette", "uvicorn", "redis", "mcp", "ssl", "mcp_bindings.runtime.http_client"}
+HEAVY = {"httpx2", "starlette", "uvicorn", "redis", "mcp", "mcp_bindings.runtime.http_client"}
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ HEAVY = {"httpx2", "starlette", "uvicorn", "redis", "mcp", "ssl", "mcp_bindings.
     [
         (f"{SERVER}; from mcp_bindings.runtime import stdio, http", set()),
         (f"{SERVER}; from mcp_bindings.runtime import http; http.app(s)", set()),
-        ("from mcp_bindings.runtime import http; http.connect('http://localhost')", {"httpx2", "ssl", "http_client"}),
-        ("from mcp_bindings.runtime import http; http.RedisNotifier('redis://localhost')", {"redis", "ssl"}),
+        ("from mcp_bindings.runtime import http; http.connect('http://localhost')", {"httpx2", "http_client"}),
+        ("from mcp_bindings.runtime import http; http.RedisNotifier('redis://localhost')", {"redis"}),
     ],
 )
 def test_imports(code: str, loaded: set[str]) -> None:

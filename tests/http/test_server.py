@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -25,8 +27,14 @@ def server(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def app(server: Any) -> Any:
-    return http.app(server)
+async def app(server: Any, anyio_backend_name: str) -> AsyncGenerator[Any, None]:
+    """Under asyncio as in a web server, with its lifespan; under trio as if mounted, without."""
+    application = http.app(server)
+    if anyio_backend_name == "asyncio":
+        async with application.lifespan():
+            yield application
+    else:
+        yield application
 
 
 async def test_an_answer_is_plain_json(app: Any) -> None:
@@ -246,11 +254,13 @@ async def test_bodies_are_limited(server: Any) -> None:
     assert pieces.answer.status == 413
 
 
-async def test_slow_bodies_are_given_up(server: Any) -> None:
+@pytest.mark.parametrize("lively", [False, True])
+async def test_slow_bodies_are_given_up(server: Any, lively: bool) -> None:
     app = http.app(server, body_timeout=0.05)
     slow = Conversation([b"{"], whole=False)
-    with anyio.fail_after(5):
-        await app(scope_of(headers_for(call("echo"))), slow.receive, slow.answer.take)
+    async with app.lifespan() if lively else nullcontext():
+        with anyio.fail_after(5):
+            await app(scope_of(headers_for(call("echo"))), slow.receive, slow.answer.take)
     assert slow.answer.status == 408
 
 
@@ -324,6 +334,26 @@ async def test_listening(app: Any, server: Any) -> None:
     assert (await ask(app, call("echo"))).status == 200
 
 
+async def test_a_handler_may_wait_for_what_others_cancel(app: Any, server: Any, anyio_backend_name: str) -> None:
+    """Something that the handler waits for is cancelled, but not the request: it is answered all the same."""
+
+    async def call_tool(params: Any, ctx: Any) -> Any:
+        raise anyio.get_cancelled_exc_class()
+
+    if anyio_backend_name != "asyncio":
+        return  # elsewhere, nobody can raise this
+    server.call_tool = call_tool
+    assert (await ask(app, call("echo"))).json["error"]["code"] == -32603
+
+
+async def test_what_ends_the_server_ends_a_request(app: Any, server: Any) -> None:
+    """Cancellation from outside goes through, and is not taken for the client's."""
+    with anyio.move_on_after(0.1) as scope:
+        await ask(app, call("wait"))
+    assert scope.cancelled_caught
+    assert server.log == ["waiting", "cancelled"]
+
+
 async def test_a_reader_that_does_not_read_is_left(server: Any, caplog: pytest.LogCaptureFixture) -> None:
     app = http.app(server, patience=0.05)
     body = message("tools/call", {"name": "talk", "arguments": {"times": 1000, "pause": 0.001}}, progressToken=1)
@@ -337,7 +367,8 @@ async def test_a_reader_that_does_not_read_is_left(server: Any, caplog: pytest.L
     assert "did not read" in caplog.text
 
 
-async def test_lifespan(app: Any) -> None:
+async def test_lifespan(server: Any) -> None:
+    app = http.app(server)
     sent: list[str] = []
     coming = ["lifespan.startup", "lifespan.shutdown"]
 
