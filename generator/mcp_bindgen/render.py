@@ -45,7 +45,7 @@ def render(
         for file in sorted((templates / "runtime").glob("*.py")):
             files[target.folder / "runtime" / file.name] = _marked(file.read_text("utf-8"), file.name, file, templates)
     scope = _Scope(base, target, None, None)
-    files |= _folder(scope, "dist", Path(), common)
+    files |= _folder(scope, "distribution", Path(), common)
     files |= _folder(scope, "package", target.folder, common)
     for protocol in protocols:
         revision = Revision(protocol, styles[0])
