@@ -16,7 +16,7 @@ import mcp_bindings
 
 from .measure import Row, less, more
 
-HERE = Path(__file__).parent
+PROGRAMS = Path(__file__).parent / "programs"
 ROUNDS = 5
 PLAIN = ("--loop", "asyncio", "--http", "h11")
 FAST = ("--loop", "uvloop", "--http", "httptools")
@@ -60,7 +60,7 @@ def rates(options: tuple[str, ...], requests: int) -> tuple[float, float]:
 
 def run(program: str, *arguments: object) -> float:
     """The figure that a program prints."""
-    line = [sys.executable, str(HERE / program), *map(str, arguments)]
+    line = [sys.executable, str(PROGRAMS / program), *map(str, arguments)]
     return float(subprocess.run(line, check=True, capture_output=True, text=True, env=environment()).stdout)
 
 
@@ -75,7 +75,7 @@ def serving(who: str, options: tuple[str, ...]) -> Generator[tuple[str, subproce
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     factory = () if who == "bare" else ("--factory",)
-    app = ["http_servers:" + who, "--app-dir", str(HERE), *factory]
+    app = ["http_servers:" + who, "--app-dir", str(PROGRAMS), *factory]
     line = [sys.executable, "-m", "uvicorn", *app, "--port", str(port), "--log-level", "error", "--no-access-log"]
     process = subprocess.Popen([*line, *options], env=environment())
     try:

@@ -1,4 +1,4 @@
-"""The servers that the HTTP measures compare: `uvicorn --factory tests.bench.http_servers:ours` and `:official`."""
+"""The servers that the HTTP measures compare: `uvicorn --app-dir tests/bench/programs --factory http_servers:ours`, or `:official`."""
 
 from __future__ import annotations
 
