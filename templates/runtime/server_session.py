@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import CoroutineType
 from typing import Any
 
+from . import capabilities
 from .context import Request, RequestContext
 from .errors import DecodeError
 from .failures import InvalidMessage, McpError, internal_error, invalid_params, method_not_found
@@ -135,7 +136,7 @@ class ServerSession:
             check_version(surface.params_version(params), self.server.versions)
         else:
             meta = self._examine(request)["_meta"]
-        if route.gate is not None and route.gate not in self._capabilities():
+        if route.gate is not None and not capabilities.has(self._capabilities(), route.gate):
             raise method_not_found(request.method)
         return route, params, self.server.context(self, request, meta)
 

@@ -12,7 +12,15 @@ from anyio.abc import TaskGroup
 
 from . import messages
 from .context import Request
-from .failures import INVALID_REQUEST, PARSE_ERROR, ConnectionClosed, InvalidMessage, McpError, internal_error
+from .failures import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ConnectionClosed,
+    InvalidMessage,
+    McpError,
+    internal_error,
+)
 from .frames import Frame, FrameError
 from .lines import MESSAGE_LIMIT, LineSplitter, TooLong
 from .outbox import Outbox
@@ -99,18 +107,18 @@ class _Connection:
 
     def _receive(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
-            self._refuse(id_in_head(line.head), INVALID_REQUEST, "the message is longer than the limit of this server")
+            self._refuse(id_in_head(line.head), INVALID_REQUEST, "Message longer than the limit of this server")
             return
         try:
             frame = self._frame(line)
         except FrameError as error:
             # An answer to something that is itself an answer would go back and forth for ever.
             if error.kind is None or error.kind == "request":
-                self._refuse(error.id, error.code, error.reason)
+                self._refuse(error.id, error.code, f"Invalid message: {error.reason}")
             return
         except Exception:  # no message may end the connection
             log.exception("A message could not be read")
-            self._refuse(None, PARSE_ERROR, "it cannot be read")
+            self._refuse(None, PARSE_ERROR, "Unreadable message")
             return
         if frame.kind == "request" and frame.id is not None and frame.method is not None:
             self._request(frame.id, frame.method, frame.payload)
@@ -121,9 +129,11 @@ class _Connection:
 
     def _request(self, id: str | int, method: str, payload: Payload | None) -> None:
         if id in self._active:
-            self._refuse(id, INVALID_REQUEST, "a request with this id is in flight")
+            self._refuse(id, INVALID_REQUEST, "A request with this id is in flight")
         elif self._session.is_request(method) is False:
-            self._refuse(id, INVALID_REQUEST, f"{method} is a notification, which has no id")
+            self._refuse(id, INVALID_REQUEST, f"{method} is a notification: it has no id")
+        elif method == LISTEN and len(self._session.hub) >= self._limit:
+            self._refuse(id, INTERNAL_ERROR, "Too many subscriptions")
         else:
             request = Request(id, method, payload, self, as_json=True, principal=self._principal)
             self._active[id] = request
@@ -187,8 +197,8 @@ class _Connection:
                 # One page of the specification wants the answer, another this: send both.
                 self.send(CANCELLED, {"requestId": request.id})
 
-    def _refuse(self, id: str | int | None, code: int, reason: str) -> None:
-        self._outbox.put(messages.error(id, McpError(code, f"Invalid message: {reason}")))
+    def _refuse(self, id: str | int | None, code: int, text: str) -> None:
+        self._outbox.put(messages.error(id, McpError(code, text)))
 
     def _suspended(self) -> None:
         # A job has begun to wait: others must not wait with it, and neither must answers.
