@@ -101,7 +101,9 @@ class ServerSession:
             if context is not None:
                 context.finish()
 
-    async def notified(self, method: str, payload: Payload | None) -> None:
+    async def notified(
+        self, method: str, payload: Payload | None, on_suspend: Callable[[], None] | None = None
+    ) -> None:
         """Take a notification that is not the transport's own business. Whatever goes wrong is logged only."""
         spec = self.server.methods.get(method)
         if spec is None or not self.hears(method):
@@ -111,7 +113,7 @@ class ServerSession:
                 self._surface.decode(self._surface.resolve(spec.params), payload or {})
             )
             if inspect.iscoroutine(outcome):
-                await isolated(outcome)
+                await isolated(outcome, on_suspend)
         except Exception:
             log.exception("The handler of %s failed", method)
 

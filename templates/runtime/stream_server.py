@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from math import inf
+from time import monotonic
 from typing import Any, Final
 
 import anyio
@@ -36,6 +37,8 @@ log = logging.getLogger("mcp.server")
 
 CONCURRENCY: Final = 1000
 """How many requests are served at once, unless said otherwise; as many again wait before reading stops."""
+_LATENCY: Final = 0.002
+"""How many seconds an answer may wait for others to leave with it, while more requests are being worked on."""
 GRACE: Final = 2.0
 """How many seconds requests in flight have when the client has closed its end."""
 
@@ -88,6 +91,7 @@ class _Connection:
         self._principal = principal
         self._active: dict[str | int, Request] = {}
         self._settled: anyio.Event | None = None
+        self._flushed = 0.0
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -167,7 +171,7 @@ class _Connection:
 
     async def _work(self, request: Request | _Notice) -> None:
         if isinstance(request, _Notice):
-            await self._session.notified(request.method, request.payload)
+            await self._session.notified(request.method, request.payload, self._suspended)
             return
         try:
             payload = await self._session.respond(request, self._suspended)
@@ -187,6 +191,8 @@ class _Connection:
         self._outbox.put(message)
         if self._settled is not None and not self._active:
             self._settled.set()
+        if monotonic() - self._flushed > _LATENCY:
+            self._flush()
         if self._outbox.full:
             await self._outbox.room()
 
@@ -210,7 +216,11 @@ class _Connection:
         if self._active:
             self._outbox.nudge()
         else:
-            self._outbox.flush()
+            self._flush()
+
+    def _flush(self) -> None:
+        self._outbox.flush()
+        self._flushed = monotonic()
 
     # --- the outlet of requests, and the end -------------------------------------------------------------------------
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import time
 from contextvars import ContextVar
 from typing import Any
 
 import anyio
 import pytest
 
+from mcp_bindings.runtime import pipes
 from mcp_bindings.runtime.failures import McpError
+from mcp_bindings.runtime.stream_server import serve_stream
 from runtime.bounded import bounded
 from runtime.world import META, STYLES, SUBSCRIPTION, VERSION, Line, call, info, request, revision, served, text_result
 
@@ -462,6 +466,48 @@ async def test_many_at_once_with_few_workers(style: str) -> None:
         server.gate.set()
         seen |= {(await line.receive())["id"] for _ in range(4)}
         assert seen == set(range(count))
+
+
+@bounded
+async def test_answers_do_not_wait_for_slow_neighbours(style: str) -> None:
+    rev = revision(style)
+
+    class Slow(rev.Server):  # type: ignore[misc]
+        poked = False
+
+        async def call_tool(self, params: Any, ctx: Any) -> Any:
+            if params.name == "slow":
+                time.sleep(0.2)  # a handler that hogs the event loop, as it should not
+            return text_result(style, params.name)
+
+        async def on_cancelled(self, params: Any) -> None:
+            await anyio.sleep(0.01)
+            self.poked = True
+
+    server = Slow(info=info(style))
+    reading, writing = os.pipe()
+    asked = [call(1, "quick"), call(2, "slow"), call(3, "slow")]
+    os.write(writing, b"".join(json.dumps(message).encode() + b"\n" for message in asked))
+    answered: list[tuple[int, float]] = []
+
+    class Writer:
+        def write_now(self, data: memoryview) -> int:
+            answered.extend((json.loads(line)["id"], time.monotonic()) for line in bytes(data).splitlines())
+            return len(data)
+
+        async def write(self, data: memoryview) -> int:
+            return self.write_now(data)
+
+    os.close(writing)
+    await serve_stream(server, pipes.reader(reading), Writer())
+    os.close(reading)
+    assert [id for id, _ in answered] == [1, 2, 3]
+    assert answered[1][1] < answered[2][1], "the second answer did not wait for the third"
+    async with served(server) as line:
+        await line.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}})
+        assert (await line.ask(call(1, "quick")))["id"] == 1
+        while not server.poked:
+            await anyio.sleep(0.001)
 
 
 @bounded
