@@ -110,6 +110,26 @@ async def test_headers(style: str) -> None:
     assert len({json.loads(request.content)["id"] for request in seen}) == 3
 
 
+async def test_headers_of_ones_own_replace_defaults() -> None:
+    seen: list[httpx2.Request] = []
+
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(200, headers={"set-cookie": "a=b"}, content=reply(request, DONE).content)
+
+    async with to(handler, headers={"user-agent": "me", "Accept-Encoding": "identity"}) as ours:
+        await ours.call_tool(name="x")
+        await ours.call_tool(name="x")
+    for request in seen:
+        names = [name.lower() for name, _ in request.headers.raw]
+        assert len(names) == len(set(names))
+        assert request.headers["user-agent"] == "me"
+        assert request.headers["accept-encoding"] == "identity"
+        assert request.headers["host"] == "localhost"
+    assert "cookie" not in seen[0].headers
+    assert seen[1].headers["cookie"] == "a=b"
+
+
 async def test_plain_answers_and_streams(style: str) -> None:
     app = http.app(make_server(style))
     heard: list[Any] = []

@@ -42,8 +42,8 @@ async def httpx2(url: str) -> AsyncGenerator[Callable[[], Awaitable[object]], No
     pools = Pools(default_client())
 
     async def call() -> None:
-        with pools.lease() as client:
-            await client.post(url, content=body, headers=headers)
+        with pools.lease() as pool:
+            await pool.client.post(url, content=body, headers=headers)
 
     async with AsyncExitStack() as stack:
         stack.push_async_callback(pools.close)

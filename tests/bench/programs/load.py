@@ -84,4 +84,8 @@ async def main(url: str, connections: int, requests: int) -> float:
 
 
 if __name__ == "__main__":
-    print(asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    try:
+        from uvloop import run  # the less this costs, the more of the machine is the server's
+    except ImportError:
+        from asyncio import run
+    print(run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
