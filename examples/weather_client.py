@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import anyio
+
 from mcp_bindings.pydantic.v2026_07_28 import AsyncClient, ClientHandlers, types
 from mcp_bindings.runtime import stdio
 from mcp_bindings.runtime.peer import Peer, Transport

@@ -1,8 +1,9 @@
 """A weather server on stdio. Its client starts it: python examples/weather_client.py"""
 
+from weather_tools import TOOLS
+
 from mcp_bindings.pydantic.v2026_07_28 import Server, ServerContext, types
 from mcp_bindings.runtime import stdio
-from weather_tools import TOOLS
 
 
 class Weather(Server):
