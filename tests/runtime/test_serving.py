@@ -109,6 +109,11 @@ async def test_the_ladder(style: str) -> None:
             (b"\xff\xfe\n", (None, -32700)),
             (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":NaN}}\n', (None, -32700)),
             (b"[" * 100_000 + b"]" * 100_000 + b"\n", (None, -32700)),
+            (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":%b}}\n' % (b"9" * 5000), None),
+            (
+                b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":' + b"[" * 5000 + b"]" * 5000 + b"}}\n",
+                None,
+            ),
             ([request(1, "tools/list")], (None, -32600)),
             ([], (None, -32600)),
             (5, (None, -32600)),
@@ -134,7 +139,8 @@ async def test_the_ladder(style: str) -> None:
             (request(15, "tools/list", meta={**META, "io.modelcontextprotocol/logLevel": "loud"}), (15, -32602)),
             (request(16, "tools/list", meta={**META, "io.modelcontextprotocol/clientInfo": 5}), (16, -32602)),
         ]:
-            assert await refused(line, message) == expected, message
+            found = await refused(line, message)
+            assert expected in (found, None), message
         assert await line.silent()
 
 
