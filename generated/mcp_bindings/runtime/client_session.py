@@ -112,7 +112,7 @@ class ClientSession:
         self._peer: Peer | None = server if isinstance(server, Peer) else None
         self._tasks: TaskGroup | None = None
         self._inbox: deque[tuple[Callable[[Any], Any], MethodSpec, Payload]] = deque(maxlen=INBOX_LIMIT)
-        self._mail = anyio.Event()
+        self._mail: anyio.Event | None = None
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -379,7 +379,8 @@ class ClientSession:
         name = f"on_{spec.name}"
         if self._handlers.implements(name):
             self._inbox.append((getattr(self._handlers, name), spec, payload))
-            self._mail.set()
+            if self._mail is not None:
+                self._mail.set()
 
     async def _deliver(self, handlers: HandlersBase) -> None:
         """Call notification handlers, one after the other."""

@@ -127,5 +127,6 @@ class EventStream(Generic[E_co, F_co]):
         self._changed.set()
 
     async def _news(self) -> None:
-        self._changed = anyio.Event()
+        if self._changed.is_set():
+            self._changed = anyio.Event()
         await self._changed.wait()

@@ -32,7 +32,7 @@ from .http_headers import (
     encode_value,
 )
 from .http_params import Annotation, InvalidAnnotation, find_annotations, param_headers
-from .http_pool import MakeClient, Pools, default_client
+from .http_pool import MakeClient, Pool, Pools, default_client
 from .http_rules import JSON_TYPE, SSE_TYPE
 from .http_tools import CALL_TOOL, LIST_TOOLS
 from .meta import PROGRESS_TOKEN, VERSION
@@ -151,8 +151,8 @@ class HttpPeer:
         headers = self._headers(method, as_object(params) if params is not None else {})
         content = messages.notification(method, params)
         with self._scope(None) as scope:
-            with self._requests.lease() as client:
-                async with self._post(client, content, headers) as response:
+            with self._requests.lease() as pool:
+                async with self._post(pool, content, headers) as response:
                     if not response.is_success:
                         self._refused(response.status_code, await self._body(response), None)
             return
@@ -208,8 +208,8 @@ class HttpPeer:
         self._last_id += 1
         id = self._last_id
         pools = self._streams if method == LISTEN else self._requests
-        with pools.lease() as client:
-            async with self._post(client, messages.request(id, method, payload), headers) as response:
+        with pools.lease() as pool:
+            async with self._post(pool, messages.request(id, method, payload), headers) as response:
                 kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
                 if kind == SSE_TYPE and response.is_success:
                     return await self._stream(response, id, notify)
@@ -239,14 +239,14 @@ class HttpPeer:
 
     @asynccontextmanager
     async def _post(
-        self, client: httpx2.AsyncClient, content: bytes, headers: list[tuple[str, str]]
+        self, pool: Pool, content: bytes, headers: list[tuple[str, str]]
     ) -> AsyncGenerator[httpx2.Response, None]:
         auth = httpx2.USE_CLIENT_DEFAULT if self._auth is None else self._auth
         answered = False
         try:
             for _ in range(REDIRECTS + 1):
-                request = client.build_request("POST", self._url, content=content, headers=headers)
-                response = await client.send(request, auth=auth, stream=True, follow_redirects=False)
+                request = pool.post(self._url, content, headers)
+                response = await pool.client.send(request, auth=auth, stream=True, follow_redirects=False)
                 answered = True
                 try:
                     if not self._redirected(response):

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import CoroutineType
 from typing import Any
 
+from . import capabilities
 from .context import Request, RequestContext
 from .errors import DecodeError
 from .failures import InvalidMessage, McpError, internal_error, invalid_params, method_not_found
@@ -103,7 +104,9 @@ class ServerSession:
             if context is not None:
                 context.finish()
 
-    async def notified(self, method: str, payload: Payload | None) -> None:
+    async def notified(
+        self, method: str, payload: Payload | None, on_suspend: Callable[[], None] | None = None
+    ) -> None:
         """Take a notification that is not the transport's own business. Whatever goes wrong is logged only."""
         spec = self.server.methods.get(method)
         if spec is None or not self.hears(method):
@@ -113,7 +116,7 @@ class ServerSession:
                 self._surface.decode(self._surface.resolve(spec.params), payload or {})
             )
             if inspect.iscoroutine(outcome):
-                await isolated(outcome)
+                await isolated(outcome, on_suspend)
         except Exception:
             log.exception("The handler of %s failed", method)
 
@@ -138,7 +141,7 @@ class ServerSession:
             check_version(surface.params_version(params), self.server.versions)
         else:
             meta = self._examine(request)["_meta"]
-        if route.gate is not None and route.gate not in self._capabilities():
+        if route.gate is not None and not capabilities.has(self._capabilities(), route.gate):
             raise method_not_found(request.method)
         return route, params, self.server.context(self, request, meta)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -21,10 +22,15 @@ from .peer import Opening, Peer
 from .server_base import ServerBase
 from .stream_server import CONCURRENCY, GRACE, serve_stream
 
+log = logging.getLogger("mcp.client")
+
 __all__ = ["StdioTransport", "connect", "serve", "serve_async"]
 
 PATIENCE: Final = 2.0
 """How many seconds a server has for each step of its end: after its input was closed, and after being told to stop."""
+
+_LAST_WORDS: Final = 0.5
+"""How many seconds a server's stderr may stay open when the server is gone: its children may have it."""
 
 Stderr: TypeAlias = "Callable[[str], None] | IO[bytes] | IO[str] | int | None"
 """Where a server's stderr goes: a function that takes its lines, a file, `subprocess.DEVNULL`, or None for our own."""
@@ -93,9 +99,12 @@ class StdioTransport:
             peer = StreamPeer(opening, reader, writer, self._limit)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(peer.run, lambda: _obituary(process))
+                told = anyio.Event()
                 if callable(self._stderr):
                     assert process.stderr is not None
-                    tasks.start_soon(_pass_on, pipes.reader(process.stderr.fileno()), self._stderr)
+                    tasks.start_soon(_pass_on, pipes.reader(process.stderr.fileno()), self._stderr, told)
+                else:
+                    told.set()
                 try:
                     yield peer
                 finally:
@@ -106,6 +115,8 @@ class StdioTransport:
                         process.stdin.close()
                         # Meanwhile the reader goes on: a server that cannot get rid of its output could not end.
                         await _end(process, self._patience)
+                        with anyio.move_on_after(_LAST_WORDS):
+                            await told.wait()
                     tasks.cancel_scope.cancel()
         finally:
             if process.poll() is None:
@@ -151,14 +162,18 @@ async def _obituary(process: subprocess.Popen[bytes]) -> str:
     return f"the server exited with status {status}" if status >= 0 else f"the server was killed by signal {-status}"
 
 
-async def _pass_on(reader: pipes.ByteReader, take: Callable[[str], None]) -> None:
+async def _pass_on(reader: pipes.ByteReader, take: Callable[[str], None], told: anyio.Event) -> None:
     lines = LineSplitter()
     more = True
     while more:
         chunk = await reader.read()
         more = bool(chunk)
         for line in lines.feed(chunk) if more else lines.end():
-            take((line.head if isinstance(line, TooLong) else line).decode(errors="replace"))
+            try:
+                take((line.head if isinstance(line, TooLong) else line).decode(errors="replace"))
+            except Exception:
+                log.exception("What takes the server's stderr failed")
+    told.set()
 
 
 # --- the server's side -----------------------------------------------------------------------------------------------

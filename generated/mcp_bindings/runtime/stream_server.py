@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from math import inf
+from time import monotonic
 from typing import Any, Final
 
 import anyio
@@ -15,7 +16,15 @@ from anyio.abc import TaskGroup
 
 from . import messages
 from .context import Request
-from .failures import INVALID_REQUEST, PARSE_ERROR, ConnectionClosed, InvalidMessage, McpError, internal_error
+from .failures import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ConnectionClosed,
+    InvalidMessage,
+    McpError,
+    internal_error,
+)
 from .frames import Frame, FrameError
 from .lines import MESSAGE_LIMIT, LineSplitter, TooLong
 from .outbox import Outbox
@@ -31,6 +40,8 @@ log = logging.getLogger("mcp.server")
 
 CONCURRENCY: Final = 1000
 """How many requests are served at once, unless said otherwise; as many again wait before reading stops."""
+_LATENCY: Final = 0.002
+"""How many seconds an answer may wait for others to leave with it, while more requests are being worked on."""
 GRACE: Final = 2.0
 """How many seconds requests in flight have when the client has closed its end."""
 
@@ -83,6 +94,7 @@ class _Connection:
         self._principal = principal
         self._active: dict[str | int, Request] = {}
         self._settled: anyio.Event | None = None
+        self._flushed = 0.0
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -102,18 +114,18 @@ class _Connection:
 
     def _receive(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
-            self._refuse(id_in_head(line.head), INVALID_REQUEST, "the message is longer than the limit of this server")
+            self._refuse(id_in_head(line.head), INVALID_REQUEST, "Message longer than the limit of this server")
             return
         try:
             frame = self._frame(line)
         except FrameError as error:
             # An answer to something that is itself an answer would go back and forth for ever.
             if error.kind is None or error.kind == "request":
-                self._refuse(error.id, error.code, error.reason)
+                self._refuse(error.id, error.code, f"Invalid message: {error.reason}")
             return
         except Exception:  # no message may end the connection
             log.exception("A message could not be read")
-            self._refuse(None, PARSE_ERROR, "it cannot be read")
+            self._refuse(None, PARSE_ERROR, "Unreadable message")
             return
         if frame.kind == "request" and frame.id is not None and frame.method is not None:
             self._request(frame.id, frame.method, frame.payload)
@@ -124,9 +136,11 @@ class _Connection:
 
     def _request(self, id: str | int, method: str, payload: Payload | None) -> None:
         if id in self._active:
-            self._refuse(id, INVALID_REQUEST, "a request with this id is in flight")
+            self._refuse(id, INVALID_REQUEST, "A request with this id is in flight")
         elif self._session.is_request(method) is False:
-            self._refuse(id, INVALID_REQUEST, f"{method} is a notification, which has no id")
+            self._refuse(id, INVALID_REQUEST, f"{method} is a notification: it has no id")
+        elif method == LISTEN and len(self._session.hub) >= self._limit:
+            self._refuse(id, INTERNAL_ERROR, "Too many subscriptions")
         else:
             request = Request(id, method, payload, self, as_json=True, principal=self._principal)
             self._active[id] = request
@@ -160,7 +174,7 @@ class _Connection:
 
     async def _work(self, request: Request | _Notice) -> None:
         if isinstance(request, _Notice):
-            await self._session.notified(request.method, request.payload)
+            await self._session.notified(request.method, request.payload, self._suspended)
             return
         try:
             payload = await self._session.respond(request, self._suspended)
@@ -180,6 +194,8 @@ class _Connection:
         self._outbox.put(message)
         if self._settled is not None and not self._active:
             self._settled.set()
+        if monotonic() - self._flushed > _LATENCY:
+            self._flush()
         if self._outbox.full:
             await self._outbox.room()
 
@@ -190,8 +206,8 @@ class _Connection:
                 # One page of the specification wants the answer, another this: send both.
                 self.send(CANCELLED, {"requestId": request.id})
 
-    def _refuse(self, id: str | int | None, code: int, reason: str) -> None:
-        self._outbox.put(messages.error(id, McpError(code, f"Invalid message: {reason}")))
+    def _refuse(self, id: str | int | None, code: int, text: str) -> None:
+        self._outbox.put(messages.error(id, McpError(code, text)))
 
     def _suspended(self) -> None:
         # A job has begun to wait: others must not wait with it, and neither must answers.
@@ -203,7 +219,11 @@ class _Connection:
         if self._active:
             self._outbox.nudge()
         else:
-            self._outbox.flush()
+            self._flush()
+
+    def _flush(self) -> None:
+        self._outbox.flush()
+        self._flushed = monotonic()
 
     # --- the outlet of requests, and the end -------------------------------------------------------------------------
 

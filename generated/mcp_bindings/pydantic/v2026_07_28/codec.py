@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ...runtime.definitions import Definitions
 from ..codec import Codec
 from . import types
+
+if TYPE_CHECKING:
+    from ...runtime.definitions import Definitions
 
 __all__ = ["REVISION", "decode", "decode_json", "encode", "encode_json", "frame", "matches", "replace"]
 
