@@ -17,12 +17,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, cast, overload
 
 from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError, core_schema, from_json
 
+from .finite import has_nan
 from .message import CONFIG, FreeForm, Message, construct, is_instance, is_record, replaced
 
 # What only the slow path needs is imported there: many processes never come by.
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from ..runtime.definitions import Definitions
     from ..runtime.frames import Frame
+
+_SHORT: Final = 1000
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Message)
@@ -97,7 +102,7 @@ class Codec:
         except AttributeError:
             write = _write
         data: bytes = write(value, exclude_defaults=True)
-        if has_nan(data):
+        if (len(data) > _SHORT or 78 in data or data.rfind(b"Infinity") >= 0) and has_nan(data):
             raise ValueError("NaN and infinities are not JSON")
         return data
 
@@ -147,7 +152,7 @@ class Codec:
                 type.model_rebuild()
                 validator = cast(SchemaValidator, type.__pydantic_validator__)
             else:
-                validator = _alias_validator(type)
+                validator = cast(SchemaValidator, _adapter(type).validator)
             self._validators[type] = validator
         return validator
 
@@ -172,23 +177,6 @@ class Codec:
 
 _write: Final = SchemaSerializer(core_schema.any_schema(), CONFIG).to_json  # type: ignore[arg-type]
 
-_LONG: Final = 1 << 15
-
-
-def has_nan(data: bytes) -> bool:
-    """Whether there is a NaN or an infinity, which JSON does not have, and pydantic reads and writes."""
-    if len(data) > _LONG and data.count(b'"', len(data) // 2, len(data) // 2 + 1000) < 10:
-        suspect = True  # long strings are parsed faster than searched
-    else:
-        # Python finds single bytes fastest, and strings backwards.
-        suspect = (73 in data and data.rfind(b"Infinity") >= 0) or (78 in data and data.rfind(b"NaN") >= 0)
-    if suspect:
-        try:
-            from_json(data, allow_inf_nan=False)
-        except ValueError:
-            return True
-    return False
-
 
 def _not_json(value: object) -> str:
     """What is wrong with a Python value that JSON does not have; nothing if it does."""
@@ -196,16 +184,17 @@ def _not_json(value: object) -> str:
 
     try:
         dumps(value, allow_nan=False)
-        _alias_validator(Any).validate_python(value)
+        _adapter(Any).validator.validate_python(value)
     except (TypeError, ValueError, RecursionError) as error:
         return str(error)
     return ""
 
 
-def _alias_validator(type: Any) -> SchemaValidator:
+def _adapter(type: Any) -> TypeAdapter[Any]:
+    """How pydantic reads an alias."""
     from pydantic import TypeAdapter
 
-    return cast(SchemaValidator, TypeAdapter(cast(Any, Annotated)[type, FreeForm()], config=CONFIG).validator)
+    return TypeAdapter(cast(Any, Annotated)[type, FreeForm()], config=CONFIG)
 
 
 @cache

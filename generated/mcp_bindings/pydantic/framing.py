@@ -14,7 +14,7 @@ from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 from ..runtime.frames import Frame, classify, envelope
 from ..runtime.frames import parse as parse_frame
 from ..runtime.unset import UNSET
-from .codec import has_nan
+from .finite import has_nan
 
 _SPACE: Final = rb"[ \t\n\r]*"
 _MEMBER: Final = rb'"(?:jsonrpc|id|method)"%b:%b(?:"[^"\\]*"|-?[0-9]+)%b' % (_SPACE, _SPACE, _SPACE)

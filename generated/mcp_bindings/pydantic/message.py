@@ -608,10 +608,21 @@ class Declared:
         members = core_schema.dict_schema(core_schema.str_schema(), _free_form(handler))
         return core_schema.no_info_after_validator_function(self.check, members, serialization=_BY_TYPE)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: dict[str, Any]) -> dict[str, Any]:
         """`value` itself if its declared members are what they should be. Raises ValueError otherwise."""
-        self._validate(value)
+        if not (self._constants.items() <= value.items() and self._others.isdisjoint(value)):
+            self._validate(value)
         return value
+
+    # An object with the constants that it needs, and nothing else that is declared, needs no closer look.
+
+    @cached_property
+    def _constants(self) -> dict[str, object]:
+        return {wire: get_args(type)[0] if _is_constant(type) else object() for wire, type in self.required.items()}
+
+    @cached_property
+    def _others(self) -> set[str]:
+        return set(self.optional)
 
     @cached_property
     def _validate(self) -> Callable[[Any], object]:
@@ -619,6 +630,10 @@ class Declared:
         members |= {wire: NotRequired[type] for wire, type in self.optional.items()}
         declare: Any = TypedDict
         return TypeAdapter(with_config(CONFIG)(declare("Declared", members))).validator.validate_python
+
+
+def _is_constant(type: Any) -> bool:
+    return get_origin(type) is Literal and len(get_args(type)) == 1 and isinstance(get_args(type)[0], str)
 
 
 # --- instances ---------------------------------------------------------------------------------------------------------

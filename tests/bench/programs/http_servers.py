@@ -1,4 +1,4 @@
-"""The servers that the HTTP measures compare: `uvicorn --app-dir tests/bench/programs --factory http_servers:ours`, or `:official`."""
+"""The servers that the HTTP measures compare, for uvicorn's `--factory`: `http_servers:ours` and `:official`."""
 
 from __future__ import annotations
 
