@@ -170,9 +170,10 @@ class Codec:
         return self._aliases.get(id(type))
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 _write: Final = SchemaSerializer(core_schema.any_schema(), CONFIG).to_json  # type: ignore[arg-type]
+
 
 def _not_json(value: object) -> str:
     """What is wrong with a Python value that JSON does not have; nothing if it does."""
