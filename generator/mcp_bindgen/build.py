@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import ir, unions
-from .document import is_object
+from .document import Document, is_array, is_object
 from .errors import BindgenError, RecursiveAlias, Unranked
 from .inheritance import infer, merge_hoisted
 from .methods import method_table
@@ -177,6 +177,8 @@ class _Walk:
                 raise self.error(
                     where, f"unknown JSON Schema keyword {keyword!r}", self.correction(where, node[keyword])
                 )
+            if not _well_formed(keyword, node):
+                raise self.unsupported(f"{at}/{escape(keyword)}", node[keyword])
         return node
 
     def ref(self, node: Mapping[str, Any], at: str) -> str:
@@ -209,6 +211,27 @@ class _Walk:
         """The overlay line that would settle an error at `at`."""
         entry = {"pointer": at, "old": old} | ({"new": new} if new is not None else {}) | {"reason": "…"}
         return f"add to corrections in {self.schema.overlay.file}: {json.dumps(entry, ensure_ascii=False)}"
+
+
+def _well_formed(keyword: str, node: Document) -> bool:
+    """Whether a keyword's value has the shape that JSON Schema gives it; what templates write must be what it seems."""
+    value: Any = node[keyword]
+    match keyword:
+        case "minimum" | "maximum":
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            return number and (node.get("type") != "integer" or float(value).is_integer()) and abs(value) < 2**53
+        case "maxItems":
+            return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        case "required":
+            return is_array(value) and all(isinstance(item, str) for item in value)
+        case "properties":
+            return is_object(value) and all(wire.isprintable() or wire == "" for wire in value)
+        case "anyOf" | "allOf":
+            return is_array(value) and bool(value)
+        case "description" | "format" | "$ref":
+            return isinstance(value, str)
+        case _:
+            return True
 
 
 def _is_record(node: Mapping[str, Any]) -> bool:
@@ -276,6 +299,7 @@ def _fill_derived(declared: Declarations, overlay: Overlay) -> Declarations:
             entry = overlay.fill.get(f"{name}.{member.wire}")
             if entry is not None:
                 used.add(f"{name}.{member.wire}")
+                _check_fill(member, entry.value, f"{name}.{member.wire}", overlay)
                 return replace(member, fill=entry.value) if member.required and member.fill is None else member
         return member
 
@@ -284,6 +308,16 @@ def _fill_derived(declared: Declarations, overlay: Overlay) -> Declarations:
         if entry not in used:
             raise overlay.stale("fill", entry, "no such member")
     return filled
+
+
+def _check_fill(member: ir.Field, value: str | int, place: str, overlay: Overlay) -> None:
+    match member.type:
+        case ir.Scalar(kind=kind) if isinstance(value, str) != (kind == "string"):
+            raise BindgenError(
+                f"{overlay.file}#fill", f"{place}: {json.dumps(value)} is no {kind}", "fill in a legal value"
+            )
+        case _:
+            pass
 
 
 def _deprecate(declared: Declarations, overlay: Overlay) -> Declarations:

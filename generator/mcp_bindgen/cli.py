@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from keyword import iskeyword
 from pathlib import Path
 
 from . import __version__, cache, source
@@ -53,9 +54,12 @@ def _parser() -> argparse.ArgumentParser:
         "--style", action="append", metavar="NAME|FOLDER", help="styles (default: all built-in ones)"
     )
     selection.add_argument("--out", type=Path, default=Path("generated"), help="output folder (default: generated)")
-    selection.add_argument("--package", default="mcp_bindings", help="dotted name of the package")
+    selection.add_argument("--package", type=_module, default="mcp_bindings", help="dotted name of the package")
     selection.add_argument(
-        "--runtime", default="", metavar="MODULE", help="use an installed runtime, e.g. mcp_bindings.runtime"
+        "--runtime",
+        type=_module,
+        metavar="MODULE",
+        help="use an installed runtime, e.g. mcp_bindings.runtime",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
@@ -101,6 +105,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _module(text: str) -> str:
+    """A dotted module name from the command line."""
+    if not all(part.isidentifier() and not iskeyword(part) for part in text.split(".")):
+        raise argparse.ArgumentTypeError(f"{text!r} is no dotted module name")
+    return text
+
+
 def protocols(schema: Path, revisions: Sequence[str] | None) -> list[Protocol]:
     """The intermediate models of the named revisions, oldest first; all pinned ones by default."""
     pinned = source.read_pins(schema)
@@ -129,7 +140,7 @@ def _outputs(arguments: argparse.Namespace) -> dict[Path, dict[Path, str]]:
         from .render import render
 
         models = protocols(arguments.schema, arguments.revision)
-        target = Target(arguments.package, arguments.runtime)
+        target = Target(arguments.package, arguments.runtime or "")
         made = [format_all(render(models, styles, templates, target), _progress)]
         made += [pages(models, styles, templates)] if documents else []
         plain = [{path.as_posix(): text for path, text in files.items()} for files in made]
@@ -170,7 +181,10 @@ def _check(arguments: argparse.Namespace) -> int:
         stale += [folder] if difference else []
     unreviewed = [] if os.environ.get("ALLOW_UNREVIEWED") else _unreviewed(arguments)
     for question in unreviewed:
-        print(f"mcp-bindgen: {question} is proposed and not reviewed yet", file=sys.stderr)
+        print(
+            f"mcp-bindgen: {question} is proposed: review it, then drop its `review` mark from the overlay",
+            file=sys.stderr,
+        )
     for folder in stale:
         print(f"mcp-bindgen: {folder} is not what the generator emits; run `make generate`", file=sys.stderr)
     return 1 if stale or unreviewed else 0

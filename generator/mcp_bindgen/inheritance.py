@@ -30,6 +30,8 @@ def infer(declared: Declarations, overlay: Overlay) -> Declarations:
         if name not in inferred:
             raise overlay.stale("inheritance", name, "no such record")
         for base in entry.bases:
+            if base == name or name in overlay.inheritance.get(base, entry).bases:
+                raise overlay.stale("inheritance", name, f"a cycle through {base!r}")
             if base not in inferred and not _is_free_map(declared.get(base)):
                 raise overlay.stale("inheritance", name, f"no such base {base!r}")
     denied = {name: set(inferred[name]) - set(entry.bases) for name, entry in overlay.inheritance.items()}

@@ -57,6 +57,7 @@ def _lines(text: str) -> list[str]:
 
 def write(files: Mapping[Path, str], out: Path, difference: Difference) -> None:
     """Bring `out` up to date: new text is written beside its place and swapped in; orphans go. Raises BindgenError."""
+    _refuse(out, difference)
     staged: list[tuple[Path, Path]] = []
     try:
         for path in (*difference.missing, *difference.changed):
@@ -79,6 +80,30 @@ def write(files: Mapping[Path, str], out: Path, difference: Difference) -> None:
     finally:
         for temporary, _ in staged:
             temporary.unlink(missing_ok=True)
+
+
+def _refuse(out: Path, difference: Difference) -> None:
+    """Raise BindgenError before anything is written if a folder, or a file of the user's, stands in a place."""
+    for path in (*difference.missing, *difference.changed):
+        place = out / path
+        if place.is_dir():
+            raise BindgenError(
+                str(place), "cannot be written (a folder stands there)", "free the path, then run it again"
+            )
+        if path.suffix in _COMMENTED and path in difference.changed and not _is_ours(place):
+            raise BindgenError(
+                str(place), "is not marked as generated, so it is yours", "move it away, or choose another --out"
+            )
+
+
+_COMMENTED = (".py", ".toml", ".md")
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file is marked as generated, or empty."""
+    with file.open("rb") as stream:
+        head = stream.readline(400)
+    return not head or MARK.encode() in head
 
 
 def _marked_files(out: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -160,6 +161,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _module(value: Any) -> str:
+    if not _text(value).isidentifier() or value.startswith("_") or iskeyword(value):
+        raise ValueError(f"{json.dumps(value)} is no module name")
+    return _text(value)
+
+
 def _constant(value: Any) -> str | int:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise ValueError(f"expected a string or an integer, got {json.dumps(value)}")
@@ -200,7 +207,7 @@ _SECTIONS: dict[str, Callable[[Any], Any]] = {
     "receive": _rows(_entry(Receive)),
     "inheritance": _table(_entry(Bases)),
     "unions": _table(_entry(Order)),
-    "topics": _table(_text),
+    "topics": _table(_module),
     "capabilities": _table(_text),
     "flatten": _table(_entry(Flatten)),
     "disagreements": _table(_text),

@@ -101,7 +101,7 @@ def load(folder: Path, revision: str) -> Schema:
 def correct(document: Document, overlay: Overlay, revision: str, pin: Pin, file: str) -> Schema:
     """Apply the overlay's corrections to `document`, which stays untouched. Raises BindgenError."""
     if not any(is_object(document.get(section)) for section in ("$defs", "definitions")):
-        raise BindgenError(file, "no definitions: neither `$defs` nor `definitions` is an object")
+        raise BindgenError(file, "no definitions: neither `$defs` nor `definitions` is an object", "take another file")
     corrected = copy.deepcopy(document)
     for correction in overlay.corrections:
         _apply(corrected, correction, overlay.file)

@@ -70,6 +70,63 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str, str, str]] = {
         "/$defs/A/enum",
     ),
     "unknown type": ({"A": {"type": "date"}}, {}, "schema.json#/$defs/A/type", 'unknown type "date"', "/$defs/A/type"),
+    "a bound that is code": (
+        {"A": {"type": "integer", "minimum": "print(1) or 0"}},
+        {},
+        "schema.json#/$defs/A/minimum",
+        "is not supported",
+        '"pointer": "/$defs/A/minimum"',
+    ),
+    "a fraction as an integer's bound": (
+        {"A": {"type": "integer", "minimum": 0.5}},
+        {},
+        "schema.json#/$defs/A/minimum",
+        "0.5 is not supported",
+        "/$defs/A/minimum",
+    ),
+    "a negative size": (
+        {"A": {"type": "array", "maxItems": -1}},
+        {},
+        "schema.json#/$defs/A/maxItems",
+        "-1 is not supported",
+        "/$defs/A/maxItems",
+    ),
+    "required is no list": (
+        {"A": {"type": "object", "required": "ab"}},
+        {},
+        "schema.json#/$defs/A/required",
+        '"ab" is not supported',
+        "/$defs/A/required",
+    ),
+    "properties is no object": (
+        {"A": {"type": "object", "properties": ["x"]}},
+        {},
+        "schema.json#/$defs/A/properties",
+        '["x"] is not supported',
+        "/$defs/A/properties",
+    ),
+    "an empty union": ({"A": {"anyOf": []}}, {}, "schema.json#/$defs/A/anyOf", "[] is not supported", "/$defs/A/anyOf"),
+    "a filling of another type": (
+        {"A": SAME},
+        {"fill": {"A.a": {"value": 5, "reason": "r"}}},
+        "overlay.json#fill",
+        "A.a: 5 is no string",
+        "legal value",
+    ),
+    "a topic that is no module": (
+        {"A": SAME},
+        {"topics": {"A": "__init__"}},
+        "overlay.json#topics",
+        '"__init__" is no module name',
+        "docs/overlay.md",
+    ),
+    "a type that extends itself": (
+        {"A": SAME},
+        {"inheritance": {"A": {"bases": ["A"], "reason": "r"}}},
+        "overlay.json#inheritance",
+        "a cycle through 'A'",
+        "drop the entry",
+    ),
     "not a schema": (
         {"A": obj(b=3)},
         {},
@@ -189,6 +246,24 @@ def test_command_reports_and_writes_nothing(case: str, tmp_path: Path, capsys: p
     assert words in printed.err
     assert "Traceback" not in printed.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("package", ["../x", "a b", "class", ""])
+def test_a_package_has_a_dotted_name(package: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["generate", "--package", package, "--out", str(tmp_path / "out")])
+    assert caught.value.code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_not_marked_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = schema_folder(tmp_path / "schema", {"A": SAME})
+    own = tmp_path / "out" / "pyproject.toml"
+    own.parent.mkdir()
+    own.write_text("[project]\nname = 'mine'\n")
+    assert cli.main(["generate", "--schema", str(folder), "--out", str(own.parent)]) == 1
+    assert "not marked as generated" in capsys.readouterr().err
+    assert list(own.parent.iterdir()) == [own]
 
 
 def test_unknown_revision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

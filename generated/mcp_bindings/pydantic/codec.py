@@ -173,7 +173,7 @@ class Codec:
         return self._aliases.get(id(type))
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 _write: Final = SchemaSerializer(core_schema.any_schema(), CONFIG).to_json  # type: ignore[arg-type]
 

@@ -20,7 +20,8 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    Optional,
+    NotRequired,
+    Required,
     TypeAlias,
     TypeGuard,
     TypeVar,
@@ -34,7 +35,7 @@ from typing import (
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, with_config
 from pydantic_core import CoreSchema, core_schema
-from typing_extensions import NotRequired, Required, TypedDict  # on older Pythons pydantic takes no other
+from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
 
 from ..runtime.plans import ByKey, ByKind, ByTag
 from ..runtime.unset import UNSET, UnsetType
@@ -68,12 +69,12 @@ T = TypeVar("T")
 M = TypeVar("M", bound="Message")
 
 
-# --- the vocabulary of class bodies ------------------------------------------------------------------------------------
+# --- the vocabulary of class bodies -----------------------------------------------------------------------------------
 
 if TYPE_CHECKING:
-    Opt: TypeAlias = Optional[T]
-    OrUnset: TypeAlias = Union[T, UnsetType]
-    OrMessage: TypeAlias = Union[T, "Message"]
+    Opt: TypeAlias = T | None
+    OrUnset: TypeAlias = T | UnsetType
+    OrMessage: TypeAlias = T | "Message"
     from typing import Annotated as OneOf
 else:
 
@@ -161,7 +162,7 @@ def _camel(attribute: str) -> str:
     return head + "".join(part[:1].upper() + part[1:] for part in tail)
 
 
-# --- records -----------------------------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 _BY_TYPE = core_schema.simple_ser_schema("any")
 """Write a value as what it is, instead of trying arms again."""
@@ -307,7 +308,7 @@ def _with_extras(value: M, extras: Mapping[str, Any] | None) -> M:
     return value
 
 
-# --- open maps ---------------------------------------------------------------------------------------------------------
+# --- open maps --------------------------------------------------------------------------------------------------------
 
 
 class OpenMap(Message, Mapping[str, Any]):
@@ -322,7 +323,7 @@ class OpenMap(Message, Mapping[str, Any]):
         """The undeclared keys, as they are on the wire."""
     else:
 
-        def __init__(self, extras={}, /, **members):
+        def __init__(self, extras=MappingProxyType({}), /, **members):
             extras = members.pop("extras", extras)
             super().__init__(**members)
             for key in extras:
@@ -355,7 +356,7 @@ class OpenMap(Message, Mapping[str, Any]):
         return len(_present(self)) + len(self.extras)
 
 
-# --- free-form data ----------------------------------------------------------------------------------------------------
+# --- free-form data ---------------------------------------------------------------------------------------------------
 
 
 class _Json:
@@ -439,7 +440,7 @@ def _replace(schema: dict[str, Any], other: CoreSchema) -> None:
     schema.update(other)
 
 
-# --- unions ------------------------------------------------------------------------------------------------------------
+# --- unions -----------------------------------------------------------------------------------------------------------
 
 
 class _OneOf(type):
@@ -585,7 +586,7 @@ def _get(value: Message, wire: str) -> Any:
 
 
 def _wire_form(value: Any) -> Any:
-    """What plans need to know of something that a constructor is given and that is no record, such as a list of them."""
+    """What plans need to know of what a constructor is given: a record, a list of them, or anything else."""
     if isinstance(value, Message):
         return value.model_dump(exclude_defaults=True)
     if isinstance(value, list):
@@ -594,7 +595,7 @@ def _wire_form(value: Any) -> Any:
     return value
 
 
-# --- opaque objects ----------------------------------------------------------------------------------------------------
+# --- opaque objects ---------------------------------------------------------------------------------------------------
 
 
 class Declared:
@@ -636,7 +637,7 @@ def _is_constant(type: Any) -> bool:
     return get_origin(type) is Literal and len(get_args(type)) == 1 and isinstance(get_args(type)[0], str)
 
 
-# --- instances ---------------------------------------------------------------------------------------------------------
+# --- instances --------------------------------------------------------------------------------------------------------
 
 
 def is_instance(value: object, type: Any) -> bool:
