@@ -28,16 +28,17 @@ def rows() -> Iterator[Row]:
     yield more("HTTP server, uvicorn: msgspec / SDK", ours, theirs, "/s", 2.5)
     ours, theirs = rates(FAST, 6000)
     yield more("HTTP server, uvloop and httptools: msgspec / SDK", ours, theirs, "/s", 5.0)
-    with serving("ours", FAST) as (url, _):
+    with serving("ours", PLAIN) as (mine, _), serving("official", PLAIN) as (theirs_url, _):
+        urls = {"ours": mine, "official": theirs_url, "httpx2": mine}
         for concurrent, count, bar in ((1, 1000, 1.5), (64, 2000, 1.9)):
-            found: dict[str, list[float]] = {"ours": [], "official": [], "httpx2": []}
+            found: dict[str, list[float]] = {who: [] for who in urls}
             for _ in range(ROUNDS):
                 for who, figures in found.items():
-                    figures.append(run("http_clients.py", who, url, concurrent, count))
+                    figures.append(run("http_clients.py", who, urls[who], concurrent, count))
             median = {who: statistics.median(figures) for who, figures in found.items()}
             title = "one by one" if concurrent == 1 else f"{concurrent} at once"
-            yield more(f"HTTP client, {title}: msgspec / SDK", median["ours"], median["official"], "/s", bar)
-            yield more("  of which httpx2 alone can do", median["ours"], median["httpx2"], "/s", 0.0)
+            yield more(f"HTTP, own client to own server, {title}", median["ours"], median["official"], "/s", bar)
+            yield more("  the same: our client / httpx2 alone", median["ours"], median["httpx2"], "/s", 0.0)
     memory = {}
     for who in ("ours", "official"):
         with serving(who, PLAIN) as (url, process):
@@ -61,7 +62,9 @@ def rates(options: tuple[str, ...], requests: int) -> tuple[float, float]:
 def run(program: str, *arguments: object) -> float:
     """The figure that a program prints."""
     line = [sys.executable, str(PROGRAMS / program), *map(str, arguments)]
-    return float(subprocess.run(line, check=True, capture_output=True, text=True, env=environment()).stdout)
+    return float(
+        subprocess.run(line, check=True, capture_output=True, text=True, env=environment(), timeout=120).stdout
+    )
 
 
 def environment() -> dict[str, str]:

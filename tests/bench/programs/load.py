@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 import time
+from typing import Any
 from urllib.parse import urlsplit
 
 from mcp_bindings.runtime.http_headers import METHOD_HEADER, NAME_HEADER, VERSION_HEADER
@@ -41,17 +42,23 @@ def request(host: str, path: str) -> bytes:
 class Connection(asyncio.Protocol):
     """Sends the next request when it has an answer."""
 
-    def __init__(self, data: bytes, remaining: list[int], done: asyncio.Event) -> None:
+    def __init__(self, data: bytes, remaining: list[int], done: asyncio.Future[None]) -> None:
         self.data = data
         self.remaining = remaining
         self.done = done
         self.buffer = b""
-        self.transport: asyncio.Transport | None = None
+        self.transport: Any = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+    def connection_made(self, transport: Any) -> None:
         self.transport = transport
         transport.write(self.data)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.fail("the server hung up")
+
+    def fail(self, reason: str) -> None:
+        if not self.done.done():
+            self.done.set_exception(RuntimeError(reason))
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
@@ -62,24 +69,26 @@ class Connection(asyncio.Protocol):
         if len(body) < length:
             return
         if b" 200 " not in head[:20] or b'"hello"' not in body:
-            raise SystemExit(f"load: {self.buffer!r}")
+            self.fail(repr(self.buffer))
+            return
         self.buffer = b""
         self.remaining[0] -= 1
-        if self.remaining[0] <= 0:
-            self.done.set()
-        elif self.transport is not None:
+        if self.remaining[0] > 0:
             self.transport.write(self.data)
+        elif not self.done.done():
+            self.done.set_result(None)
 
 
 async def main(url: str, connections: int, requests: int) -> float:
     """Requests per second."""
     parts = urlsplit(url)
-    loop, done, remaining = asyncio.get_running_loop(), asyncio.Event(), [requests]
+    loop, remaining = asyncio.get_running_loop(), [requests]
+    done: asyncio.Future[None] = loop.create_future()
     data = request(parts.netloc, parts.path)
     began = time.perf_counter()
     for _ in range(connections):
         await loop.create_connection(lambda: Connection(data, remaining, done), parts.hostname, parts.port)
-    await done.wait()
+    await done
     return requests / (time.perf_counter() - began)
 
 
