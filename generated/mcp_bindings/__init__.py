@@ -7,9 +7,7 @@ A package per style and revision, for instance `mcp_bindings.msgspec.v2026_07_28
 this package loads nothing else.
 """
 
-from typing import Final
-
-REVISIONS: Final = (
+REVISIONS: tuple[str, ...] = (
     "2024-11-05",
     "2025-03-26",
     "2025-06-18",
@@ -18,7 +16,7 @@ REVISIONS: Final = (
 )
 """The protocol revisions, oldest first."""
 
-LATEST: Final = "2026-07-28"
+LATEST: str = "2026-07-28"
 """The newest of them."""
 
-__version__: Final = "0.1.0"
+__version__: str = "0.1.0"
