@@ -225,7 +225,7 @@ def _well_formed(keyword: str, node: Document) -> bool:
         case "required":
             return is_array(value) and all(isinstance(item, str) for item in value)
         case "properties":
-            return is_object(value) and all(wire.isprintable() or wire == "" for wire in value)
+            return is_object(value)
         case "anyOf" | "allOf":
             return is_array(value) and bool(value)
         case "description" | "format" | "$ref":
