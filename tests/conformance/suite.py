@@ -7,6 +7,7 @@ are needed; the package goes into a cache folder outside the checkout.
 from __future__ import annotations
 
 import json
+import re
 import os
 import subprocess
 import sys
@@ -107,13 +108,17 @@ def read_lists(text: str) -> dict[str, set[str]]:
     return lists
 
 
+_RUN_TIME = re.compile(r"-\d{4}-\d\d-\d\dT[^/]*$")
+"""What the suite puts behind a scenario's name: `-2026-12-01T09-11-20-123Z`."""
+
+
 def verdicts(folder: Path, prefix: str, counted: Iterable[str]) -> list[Verdict]:
     """What a run has left behind in its output folder."""
     counted = set(counted)
     found: dict[str, Verdict] = {}
     for path in sorted(folder.rglob("checks.json")):
         name = "/".join(path.parent.relative_to(folder).parts).removeprefix(prefix)
-        scenario = name[: name.rindex("-20")]
+        scenario = _RUN_TIME.sub("", name)
         checks = json.loads(path.read_text())
         by_status = [check["status"] for check in checks]
         errors = path.with_name("stderr.txt")
