@@ -7,8 +7,8 @@ are needed; the package goes into a cache folder outside the checkout.
 from __future__ import annotations
 
 import json
-import re
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
